@@ -1,0 +1,197 @@
+//! The answers: admitted or denied.
+
+use std::time::Duration;
+
+use smallvec::{SmallVec, smallvec};
+
+use crate::{Budget, Receipt};
+
+/// The answer to an [`Acquire`](crate::Acquire). Both are answers; neither is an error.
+#[derive(Debug)]
+#[must_use = "a decision that nobody reads limits nothing"]
+pub enum Decision {
+    /// Every charge was applied.
+    Admitted(Admission),
+    /// No charge was applied, and nothing changed.
+    Denied(Denial),
+}
+
+impl Decision {
+    /// Whether the work may go ahead.
+    pub fn is_admitted(&self) -> bool {
+        matches!(self, Self::Admitted(_))
+    }
+
+    /// The admission, if it is one.
+    pub fn admitted(self) -> Option<Admission> {
+        match self {
+            Self::Admitted(admission) => Some(admission),
+            Self::Denied(_) => None,
+        }
+    }
+
+    /// The denial, if it is one.
+    pub fn denied(self) -> Option<Denial> {
+        match self {
+            Self::Denied(denial) => Some(denial),
+            Self::Admitted(_) => None,
+        }
+    }
+}
+
+/// Who admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Authority {
+    /// The store of the budget: the admission was charged there.
+    Store,
+    /// A fallback store with a share of the limit, because the store could not decide.
+    Fallback,
+    /// Nobody: the store could not decide, and the limiter was told to admit then. This is extra
+    /// allowance beyond the budget.
+    FailureMode,
+}
+
+/// Every charge was applied, in one step.
+#[derive(Debug)]
+pub struct Admission {
+    grants: SmallVec<[Grant; 1]>,
+    authority: Authority,
+}
+
+impl Admission {
+    /// An admission by the store itself, with one grant per charge, in the order of the charges.
+    pub fn new(grants: impl IntoIterator<Item = Grant>) -> Self {
+        Self {
+            grants: grants.into_iter().collect(),
+            authority: Authority::Store,
+        }
+    }
+
+    /// An admission of one charge by the store itself.
+    pub fn of(grant: Grant) -> Self {
+        Self {
+            grants: smallvec![grant],
+            authority: Authority::Store,
+        }
+    }
+
+    /// An admission by a failure mode: it charged no store, so there are no grants.
+    pub(crate) fn by_failure_mode() -> Self {
+        Self {
+            grants: SmallVec::new(),
+            authority: Authority::FailureMode,
+        }
+    }
+
+    pub(crate) fn by(mut self, authority: Authority) -> Self {
+        self.authority = authority;
+        self
+    }
+
+    /// One per charge, in the order of the charges; none where no store was charged.
+    pub fn grants(&self) -> &[Grant] {
+        &self.grants
+    }
+
+    /// The grants, to keep their receipts.
+    pub fn into_grants(self) -> impl Iterator<Item = Grant> {
+        self.grants.into_iter()
+    }
+
+    /// Who admitted.
+    pub fn authority(&self) -> Authority {
+        self.authority
+    }
+}
+
+/// What one admitted charge did to its budget.
+#[derive(Debug)]
+pub struct Grant {
+    /// Units charged in this window so far, with this charge. In one window each total is reported
+    /// by exactly one admission.
+    pub total: u64,
+    /// Units left in this window at the instant of the decision. A snapshot, not a reservation:
+    /// somebody else may have spent them by the time it is read.
+    pub remaining: u64,
+    /// How long until the window ends and the next admission opens a new one, in whole
+    /// milliseconds; at least 1.
+    pub resets_in: Duration,
+    /// What a refund of this charge needs; `None` where the policy allows no refunds.
+    pub receipt: Option<Receipt>,
+}
+
+/// No charge was applied, because at least one budget denied its own.
+#[derive(Clone, Debug)]
+pub struct Denial {
+    refusals: SmallVec<[Refusal; 1]>,
+}
+
+impl Denial {
+    /// A denial by every budget in `refusals`, in the order of the charges.
+    ///
+    /// # Panics
+    /// Where `refusals` is empty: a denial that no budget wanted is a defect of the store.
+    pub fn new(refusals: impl IntoIterator<Item = Refusal>) -> Self {
+        let refusals: SmallVec<[Refusal; 1]> = refusals.into_iter().collect();
+        assert!(
+            !refusals.is_empty(),
+            "a denial names the budgets that denied"
+        );
+        Self { refusals }
+    }
+
+    /// Every budget that denied, in the order of the charges.
+    pub fn refusals(&self) -> &[Refusal] {
+        &self.refusals
+    }
+
+    /// The longest wait of all budgets that denied: *never* if any is.
+    pub fn wait(&self) -> Wait {
+        let waits = self.refusals.iter().map(|refusal| refusal.wait);
+        waits.max().unwrap_or(Wait::Never)
+    }
+}
+
+/// Why one budget denied.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// The budget that denied.
+    pub budget: Budget,
+    /// Units left in its window, fewer than the cost.
+    pub remaining: u64,
+    /// How long until this cost can be admitted.
+    pub wait: Wait,
+}
+
+/// How long until a denied cost can be admitted. It promises no capacity: others may come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Wait {
+    /// Asking again earlier than this is denied again. Whole milliseconds, at least 1.
+    For(Duration),
+    /// The cost is above the limit: no wait will do.
+    Never,
+}
+
+impl Wait {
+    /// The wait, unless it is *never*.
+    pub fn duration(self) -> Option<Duration> {
+        match self {
+            Self::For(wait) => Some(wait),
+            Self::Never => None,
+        }
+    }
+}
+
+/// What a budget looked like at one instant. It reserves nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Units charged in the current window; 0 where none is open. Above the limit where the limit
+    /// was lowered.
+    pub total: u64,
+    /// Units left in the current window.
+    pub remaining: u64,
+    /// How long until the current window ends, in whole milliseconds, at least 1; `None` where none
+    /// is open.
+    pub resets_in: Option<Duration>,
+}

@@ -1,0 +1,70 @@
+//! The contract of a shared budget: what may be spent, by whom, and what one decision on it means.
+//!
+//! ```
+//! use std::time::Duration;
+//! use limiter_core::{Acquire, Cost, Policy};
+//!
+//! let policy = Policy::named("log-in")
+//!     .scope("POST /session")
+//!     .limit(5)
+//!     .first_arrival(Duration::from_secs(60))
+//!     .build()?;
+//! let request = Acquire::of(&policy, "alice", Cost::ONE);
+//! // A `BudgetStore` answers it: `store.acquire(&request).await?`.
+//! # let _ = request;
+//! # Ok::<(), limiter_core::Error>(())
+//! ```
+//!
+//! # The nouns
+//!
+//! A [`Policy`] is a unit, a scope, a [`Limit`] and a [`TimeRule`]. Applied to one [`Identity`] it
+//! is a [`Budget`], which a store keeps under its [`BudgetKey`]. An [`Acquire`] asks one or several
+//! budgets for units. The answer is a [`Decision`], admitted or denied, or an [`Error`], whose
+//! [`ErrorKind`] says what is known to have happened. A [`BudgetStore`] decides; a [`Limiter`] binds
+//! one to policies and says what its failure means.
+//!
+//! # Features
+//!
+//! | feature | adds | costs |
+//! |---|---|---|
+//! | `tokio` | `TokioTimer`, a [`Timer`] for [`DeadlineStore`] | the `tokio` crate with `time` |
+//!
+//! # Limitations
+//!
+//! - A decision is atomic on one live store. It is not a hard ceiling across eviction, restart or
+//!   failover of whatever holds the counts: what was lost can be spent again.
+//! - `remaining` is a snapshot, not a reservation. A [`Wait`] promises no capacity.
+//! - After *uncertain* and after a dropped future, nobody knows whether the charge was applied.
+
+mod acquire;
+mod amount;
+mod budget;
+mod capabilities;
+mod clock;
+mod deadline;
+mod decision;
+mod error;
+mod identity;
+mod limiter;
+mod policy;
+mod receipt;
+pub mod rule;
+mod store;
+#[cfg(feature = "tokio")]
+mod tokio_timer;
+
+pub use acquire::Acquire;
+pub use amount::{Cost, Limit, MAX_UNITS};
+pub use budget::{Budget, BudgetKey, Charge};
+pub use capabilities::{Capabilities, ClockOwner, Survival};
+pub use clock::{Clock, ManualClock, Sleep, SystemClock, Timer, Timestamp};
+pub use deadline::DeadlineStore;
+pub use decision::{Admission, Authority, Decision, Denial, Grant, Refusal, Snapshot, Wait};
+pub use error::{Error, ErrorKind};
+pub use identity::Identity;
+pub use limiter::{FailureMode, Limiter};
+pub use policy::{KeySpace, Length, Policy, PolicyBuilder, TimeRule};
+pub use receipt::{Receipt, WindowIdentity};
+pub use store::{BudgetStore, BudgetStoreExt};
+#[cfg(feature = "tokio")]
+pub use tokio_timer::TokioTimer;

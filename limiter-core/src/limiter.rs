@@ -1,0 +1,168 @@
+//! A store bound to policies, and to what its failure means.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::{
+    Acquire, Admission, Authority, Budget, BudgetStore, Charge, Cost, Decision, Error, ErrorKind,
+    Identity, Limit, Policy,
+};
+
+/// What to do when the store cannot decide: when it answers *unavailable* or *uncertain*.
+///
+/// *Corrupt* and *invalid* are always errors: something is broken, and admitting would hide it.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub enum FailureMode {
+    /// Hand the error to the caller, who refuses the work (the default).
+    #[default]
+    Refuse,
+    /// Admit. Every such admission is extra allowance beyond the budget; the limiter counts them.
+    /// While the store is away there is no bound.
+    Admit,
+    /// Ask another store, with a share of the limit. While the store is away, at most the limit
+    /// plus `processes × share` is admitted in one window. After *uncertain* the same work may be
+    /// charged in both.
+    Fallback {
+        /// Usually an in-process store.
+        store: Arc<dyn BudgetStore>,
+        /// The limit that each budget has there.
+        share: Limit,
+    },
+}
+
+/// Binds a store to the policies that one kind of work is charged to, and to a [`FailureMode`].
+///
+/// ```no_run
+/// # async fn example(store: impl limiter_core::BudgetStore) -> Result<(), limiter_core::Error> {
+/// use std::time::Duration;
+/// use limiter_core::{Cost, Decision, Limiter, Policy};
+///
+/// let policy = Policy::named("log-in")
+///     .scope("POST /session")
+///     .limit(5)
+///     .first_arrival(Duration::from_secs(60))
+///     .build()?;
+/// let limiter = Limiter::new(store, [policy])?;
+/// match limiter.acquire("alice", Cost::ONE).await? {
+///     Decision::Admitted(_) => { /* do the work */ }
+///     Decision::Denied(denial) => println!("try again: {:?}", denial.wait()),
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Limiter<S> {
+    store: S,
+    policies: Vec<Policy>,
+    failure_mode: FailureMode,
+    admitted_by_mode: AtomicU64,
+}
+
+impl<S: BudgetStore> Limiter<S> {
+    /// Charges every policy in `policies` for each acquisition, all or nothing, and refuses when
+    /// `store` cannot decide.
+    ///
+    /// # Errors
+    /// *Invalid* where there is no policy, where there are more than the store takes at once, or
+    /// where two of them share their budgets.
+    pub fn new(store: S, policies: impl IntoIterator<Item = Policy>) -> Result<Self, Error> {
+        let policies: Vec<Policy> = policies.into_iter().collect();
+        Acquire::all(charges(&policies, "", Cost::ONE))?;
+        let most = store.capabilities().max_charges;
+        if policies.len() > most {
+            return Err(Error::invalid(format!(
+                "{} policies in one acquisition: {store} takes at most {most}",
+                policies.len()
+            )));
+        }
+        Ok(Self {
+            store,
+            policies,
+            failure_mode: FailureMode::Refuse,
+            admitted_by_mode: AtomicU64::new(0),
+        })
+    }
+
+    /// Says what to do when the store cannot decide.
+    #[must_use]
+    pub fn on_failure(mut self, mode: FailureMode) -> Self {
+        self.failure_mode = mode;
+        self
+    }
+
+    /// Asks for `cost` units of every policy's budget of `identity`, all or nothing.
+    ///
+    /// # Errors
+    /// As the store's, where the failure mode does not decide instead.
+    ///
+    /// # Cancel safety
+    /// A dropped future may have charged.
+    pub async fn acquire(
+        &self,
+        identity: impl Into<Identity>,
+        cost: Cost,
+    ) -> Result<Decision, Error> {
+        let request = Acquire::all(charges(&self.policies, identity, cost))?;
+        match self.store.acquire(&request).await {
+            Err(error) => self.without_store(&request, error).await,
+            decided => decided,
+        }
+    }
+
+    async fn without_store(&self, request: &Acquire, error: Error) -> Result<Decision, Error> {
+        let undecided = matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Uncertain);
+        match &self.failure_mode {
+            FailureMode::Admit if undecided => {
+                self.admitted_by_mode.fetch_add(1, Ordering::Relaxed);
+                Ok(Decision::Admitted(Admission::by_failure_mode()))
+            }
+            FailureMode::Fallback { store, share } if undecided => {
+                let request = with_limit(request, *share)?;
+                let decision = store.acquire(&request).await?;
+                Ok(match decision {
+                    Decision::Admitted(admission) => {
+                        self.admitted_by_mode.fetch_add(1, Ordering::Relaxed);
+                        Decision::Admitted(admission.by(Authority::Fallback))
+                    }
+                    denied @ Decision::Denied(_) => denied,
+                })
+            }
+            _ => Err(error),
+        }
+    }
+
+    /// How many acquisitions the failure mode admitted in place of the store, since this limiter
+    /// was made.
+    pub fn admitted_by_failure_mode(&self) -> u64 {
+        self.admitted_by_mode.load(Ordering::Relaxed)
+    }
+
+    /// The store.
+    pub fn store(&self) -> &S {
+        &self.store
+    }
+
+    /// The policies that every acquisition is charged to.
+    pub fn policies(&self) -> &[Policy] {
+        &self.policies
+    }
+}
+
+fn charges(
+    policies: &[Policy],
+    identity: impl Into<Identity>,
+    cost: Cost,
+) -> impl Iterator<Item = Charge> {
+    let identity = identity.into();
+    policies
+        .iter()
+        .map(move |policy| Charge::new(Budget::of(policy, identity.clone()), cost))
+}
+
+fn with_limit(request: &Acquire, limit: Limit) -> Result<Acquire, Error> {
+    Acquire::all(request.charges().iter().map(|charge| {
+        let policy = charge.budget().policy().with_limit(limit);
+        Charge::new(charge.budget().under(&policy), charge.cost())
+    }))
+}

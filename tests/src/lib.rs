@@ -1,0 +1,1 @@
+//! Real servers for whole-system tests.
