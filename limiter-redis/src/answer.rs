@@ -1,0 +1,76 @@
+//! From a script's reply to the answer that a caller gets.
+
+use limiter_core::{
+    Admission, Budget, Charge, Decision, Denial, Error, Grant, Refusal, Snapshot, Wait,
+};
+use redis::Value;
+
+use crate::reply::Reply;
+
+/// The decision on `charge` that `value` is.
+pub(crate) fn decision(charge: &Charge, value: &Value) -> Result<Decision, Error> {
+    let budget = charge.budget();
+    let limit = budget.policy().limit().get();
+    let wait = match Reply::read(value) {
+        Some(Reply::Yes { total, resets_in }) => {
+            return Ok(Decision::Admitted(Admission::of(Grant {
+                total,
+                remaining: limit.saturating_sub(total),
+                resets_in,
+                receipt: None,
+            })));
+        }
+        Some(Reply::Corrupt(reason)) => return Err(corrupt(budget, &reason)),
+        Some(Reply::No { total, .. }) if charge.cost().get() > limit => Some((total, Wait::Never)),
+        Some(Reply::No {
+            total,
+            resets_in: Some(wait),
+        }) => Some((total, Wait::For(wait))),
+        Some(Reply::No { .. }) | None => None,
+    };
+    match wait {
+        Some((total, wait)) => Ok(Decision::Denied(Denial::new([Refusal {
+            budget: budget.clone(),
+            remaining: limit.saturating_sub(total),
+            wait,
+        }]))),
+        // Something ran, and nobody can know what: not the script as it was sent.
+        None => Err(Error::uncertain(foreign(value))),
+    }
+}
+
+/// The snapshot of `budget` that `value` is.
+pub(crate) fn snapshot(budget: &Budget, value: &Value) -> Result<Snapshot, Error> {
+    let (total, resets_in) = match Reply::read(value) {
+        Some(Reply::Yes { total, resets_in }) => (total, Some(resets_in)),
+        Some(Reply::No { .. }) => (0, None),
+        Some(Reply::Corrupt(reason)) => return Err(corrupt(budget, &reason)),
+        None => return Err(Error::unavailable(foreign(value))),
+    };
+    Ok(Snapshot {
+        total,
+        remaining: budget.policy().limit().get().saturating_sub(total),
+        resets_in,
+    })
+}
+
+/// Names the budget by its key without the identity, which does not belong in logs.
+fn corrupt(budget: &Budget, reason: &str) -> Error {
+    Error::corrupt(format!(
+        "what is stored for policy {:?} under {:?} was not written by this store: {reason}",
+        budget.policy().name(),
+        budget.key(),
+    ))
+}
+
+fn foreign(value: &Value) -> String {
+    let kind = match value {
+        Value::Nil => "nil",
+        Value::Int(_) => "an integer",
+        Value::BulkString(_) | Value::SimpleString(_) | Value::VerbatimString { .. } => "a string",
+        Value::Array(_) => "an array",
+        Value::Okay => "OK",
+        _ => "of another type",
+    };
+    format!("the reply is none that the script gives: it is {kind}")
+}

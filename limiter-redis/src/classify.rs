@@ -1,0 +1,70 @@
+//! What is known to have happened when a request failed.
+//!
+//! The scripts write once, as their last call, so a refusal by the server itself, in front of the
+//! script or inside it, is known to have charged nothing. All else may have been charged, unless it
+//! is known that nothing was sent.
+
+use std::io;
+
+use limiter_core::{Error, ErrorKind};
+use redis::{ErrorKind as RedisKind, RedisError, ServerErrorKind};
+
+use crate::refusal;
+
+/// The error of an acquire whose request failed with `error`.
+pub(crate) fn acquire_error(error: RedisError) -> Error {
+    put(kind(&error), error)
+}
+
+/// The error of a peek whose request failed with `error`. A peek writes nothing, so that nothing
+/// was charged is known even where the answer was lost.
+pub(crate) fn peek_error(error: RedisError) -> Error {
+    let kind = match kind(&error) {
+        ErrorKind::Uncertain => ErrorKind::Unavailable,
+        kind => kind,
+    };
+    put(kind, error)
+}
+
+fn put(kind: ErrorKind, error: RedisError) -> Error {
+    Error::new(kind, error.to_string()).with_source(error)
+}
+
+/// The kind of a failed acquire.
+pub(crate) fn kind(error: &RedisError) -> ErrorKind {
+    match error.kind() {
+        RedisKind::Io => io_kind(error),
+        RedisKind::Server(ServerErrorKind::ResponseError) => {
+            refusal::general(error.detail().unwrap_or_default())
+        }
+        RedisKind::Server(_) | RedisKind::Extension => {
+            refusal::coded(error.code().unwrap_or_default(), error.detail())
+        }
+        // The client refused before it sent: no such node, no such primary, a connection that
+        // could not be set up.
+        RedisKind::AuthenticationFailed
+        | RedisKind::InvalidClientConfig
+        | RedisKind::Client
+        | RedisKind::MasterNameNotFoundBySentinel
+        | RedisKind::NoValidReplicasFoundBySentinel
+        | RedisKind::EmptySentinelList
+        | RedisKind::ClusterConnectionNotFound
+        | RedisKind::RESP3NotSupported => ErrorKind::Unavailable,
+        // An answer came, and it could not be read.
+        RedisKind::Parse | RedisKind::UnexpectedReturnType => ErrorKind::Uncertain,
+        _ => ErrorKind::Uncertain,
+    }
+}
+
+/// Only opening a connection can be refused, or find no socket file; then nothing was sent. All
+/// other I/O errors look the same before and after the request left: a time-out while connecting
+/// looks like one while waiting for the answer, and a broken pipe like a lost reply.
+fn io_kind(error: &RedisError) -> ErrorKind {
+    let io_error = std::error::Error::source(error)
+        .and_then(|source| source.downcast_ref::<io::Error>())
+        .map(io::Error::kind);
+    match io_error {
+        Some(io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound) => ErrorKind::Unavailable,
+        _ => ErrorKind::Uncertain,
+    }
+}

@@ -1,0 +1,63 @@
+//! What the scripts reply, read back.
+
+use std::time::Duration;
+
+use limiter_core::MAX_UNITS;
+use redis::Value;
+
+/// What a driver replies about one budget. What it means is up to the driver: an open window is an
+/// admission from one and a snapshot from another.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Reply {
+    /// Verdict 1.
+    Yes { total: u64, resets_in: Duration },
+    /// Verdict 0. `resets_in` is there where a window is open.
+    No {
+        total: u64,
+        resets_in: Option<Duration>,
+    },
+    /// Verdict −1: the stored state is not this store's own, for this reason.
+    Corrupt(String),
+}
+
+impl Reply {
+    /// Reads a reply; `None` for anything that no driver says.
+    pub(crate) fn read(value: &Value) -> Option<Self> {
+        let Value::Array(parts) = value else {
+            return None;
+        };
+        match parts.as_slice() {
+            [Value::Int(1), total, left_ms] => Some(Self::Yes {
+                total: units(total)?,
+                resets_in: until_over(left_ms)?,
+            }),
+            [Value::Int(0), total, Value::Int(-2)] => Some(Self::No {
+                total: units(total)?,
+                resets_in: None,
+            }),
+            [Value::Int(0), total, left_ms] => Some(Self::No {
+                total: units(total)?,
+                resets_in: Some(until_over(left_ms)?),
+            }),
+            [Value::Int(-1), Value::BulkString(reason), _] => {
+                Some(Self::Corrupt(String::from_utf8_lossy(reason).into_owned()))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn units(value: &Value) -> Option<u64> {
+    match value {
+        Value::Int(units) => u64::try_from(*units).ok().filter(|u| *u <= MAX_UNITS),
+        _ => None,
+    }
+}
+
+/// A key lives while `now <= deadline`, so the window is over one millisecond after its last one.
+fn until_over(left_ms: &Value) -> Option<Duration> {
+    match left_ms {
+        Value::Int(ms) => Some(Duration::from_millis(u64::try_from(*ms).ok()? + 1)),
+        _ => None,
+    }
+}
