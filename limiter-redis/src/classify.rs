@@ -4,8 +4,6 @@
 //! script or inside it, is known to have charged nothing. All else may have been charged, unless it
 //! is known that nothing was sent.
 
-use std::io;
-
 use limiter_core::{Error, ErrorKind};
 use redis::{ErrorKind as RedisKind, RedisError, ServerErrorKind};
 
@@ -60,11 +58,12 @@ pub(crate) fn kind(error: &RedisError) -> ErrorKind {
 /// other I/O errors look the same before and after the request left: a time-out while connecting
 /// looks like one while waiting for the answer, and a broken pipe like a lost reply.
 fn io_kind(error: &RedisError) -> ErrorKind {
-    let io_error = std::error::Error::source(error)
-        .and_then(|source| source.downcast_ref::<io::Error>())
-        .map(io::Error::kind);
-    match io_error {
-        Some(io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound) => ErrorKind::Unavailable,
-        _ => ErrorKind::Uncertain,
+    if error.is_connection_refusal() {
+        ErrorKind::Unavailable
+    } else {
+        ErrorKind::Uncertain
     }
 }
+
+#[cfg(test)]
+mod tests;

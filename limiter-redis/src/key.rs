@@ -90,3 +90,71 @@ fn hash(bytes: &[u8]) -> u64 {
 fn hex_digit(number: u64) -> u8 {
     b"0123456789abcdef"[(number & 0xf) as usize]
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use limiter_core::{ErrorKind, Identity, Policy};
+
+    use super::*;
+
+    fn policy(scope: &str) -> Policy {
+        Policy::named("p")
+            .scope(scope)
+            .limit(1)
+            .first_arrival(Duration::from_secs(1))
+            .build()
+            .unwrap()
+    }
+
+    fn text(layout: &KeyLayout, budget: &Budget) -> String {
+        String::from_utf8(layout.key(budget)).unwrap()
+    }
+
+    #[test]
+    fn the_hash_is_siphash_2_4_with_a_zero_key() {
+        assert_eq!(hash(b""), 0x1e92_4b9d_7377_00d7);
+    }
+
+    #[test]
+    fn a_key_is_prefix_tag_and_the_key_of_the_budget() {
+        let budget = Budget::of(&policy("service"), "");
+        assert_eq!(
+            text(&KeyLayout::default(), &budget),
+            "limiter:{1e924b9d737700d7}1:first-arrival:1000:requests:service:="
+        );
+    }
+
+    #[test]
+    fn budgets_of_one_identity_share_their_tag_and_the_shared_budget_has_that_of_its_scope() {
+        let layout = KeyLayout::default();
+        let tag = |budget: &Budget| text(&layout, budget)["limiter:".len()..][..18].to_owned();
+        let alice = tag(&Budget::of(&policy("a"), "alice"));
+        assert_eq!(alice, tag(&Budget::of(&policy("b"), "alice")));
+        assert_ne!(alice, tag(&Budget::of(&policy("a"), "bob")));
+        let shared = tag(&Budget::shared(&policy("alice")));
+        assert_eq!(shared, alice);
+        assert_ne!(shared, tag(&Budget::shared(&policy("b"))));
+    }
+
+    #[test]
+    fn the_first_braces_of_a_key_are_always_those_of_the_tag() {
+        for identity in ["}{", "{}", "{tag}", "{"].map(Identity::from) {
+            let key = text(&KeyLayout::default(), &Budget::of(&policy("{s}"), identity));
+            assert_eq!(key.find('{'), Some(8));
+            assert_eq!(key.find('}'), Some(8 + 17));
+        }
+    }
+
+    #[test]
+    fn braces_in_a_prefix_are_refused() {
+        for prefix in ["{", "}", "a{b}c"] {
+            let refused = KeyLayout::default().with_prefix(prefix).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::Invalid);
+            assert!(refused.message().contains("allowed is"), "{refused}");
+        }
+        let layout = KeyLayout::default().with_prefix("").unwrap();
+        assert!(text(&layout, &Budget::of(&policy("s"), "x")).starts_with('{'));
+    }
+}

@@ -61,3 +61,52 @@ fn until_over(left_ms: &Value) -> Option<Duration> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(reply: &str) -> Option<Reply> {
+        Reply::read(&redis::parse_redis_value(reply.as_bytes()).unwrap())
+    }
+
+    #[test]
+    fn the_end_is_one_millisecond_after_the_last_one() {
+        let yes = |total, ms| Reply::Yes {
+            total,
+            resets_in: Duration::from_millis(ms),
+        };
+        assert_eq!(read("*3\r\n:1\r\n:5\r\n:0\r\n"), Some(yes(5, 1)));
+        let max = "*3\r\n:1\r\n:9007199254740991\r\n:31622400000\r\n";
+        assert_eq!(read(max), Some(yes(MAX_UNITS, 31_622_400_001)));
+    }
+
+    #[test]
+    fn a_denial_may_have_no_window() {
+        let no = |total, resets_in| Reply::No { total, resets_in };
+        assert_eq!(read("*3\r\n:0\r\n:0\r\n:-2\r\n"), Some(no(0, None)));
+        let open = Some(Duration::from_millis(8));
+        assert_eq!(read("*3\r\n:0\r\n:5\r\n:7\r\n"), Some(no(5, open)));
+    }
+
+    #[test]
+    fn what_no_driver_says_is_not_read() {
+        for reply in [
+            "$-1\r\n",
+            ":1\r\n",
+            "+OK\r\n",
+            "*0\r\n",
+            "*2\r\n:1\r\n:5\r\n",
+            "*4\r\n:1\r\n:5\r\n:5\r\n:5\r\n",
+            "*3\r\n:2\r\n:5\r\n:5\r\n",
+            "*3\r\n:1\r\n:-5\r\n:5\r\n",
+            "*3\r\n:1\r\n:5\r\n:-1\r\n",
+            "*3\r\n:1\r\n:5\r\n:-2\r\n",
+            "*3\r\n:1\r\n:9007199254740992\r\n:5\r\n",
+            "*3\r\n:1\r\n$1\r\n5\r\n:5\r\n",
+            "*3\r\n:-1\r\n:5\r\n:5\r\n",
+        ] {
+            assert_eq!(read(reply), None, "{reply:?}");
+        }
+    }
+}
