@@ -28,21 +28,23 @@ type Link = Shared<BoxFuture<'static, RedisResult<MultiplexedConnection>>>;
 /// whether the other side is still there) and READONLY (the server was demoted, and its name may
 /// lead to another one by now).
 #[derive(Clone)]
-pub struct ReconnectingConnection {
+pub struct ReconnectingConnection(Arc<Inner>);
+
+struct Inner {
     client: Client,
     config: AsyncConnectionConfig,
-    link: Arc<Mutex<Link>>,
+    link: Mutex<Link>,
 }
 
 impl ReconnectingConnection {
     /// Connects with `client` at the first request. Both deadlines are those of `config`.
     pub fn new(client: Client, config: AsyncConnectionConfig) -> Self {
-        let link = Arc::new(Mutex::new(open(&client, &config)));
-        Self {
+        let link = Mutex::new(open(&client, &config));
+        Self(Arc::new(Inner {
             client,
             config,
             link,
-        }
+        }))
     }
 
     /// Connects now, unless it is connected already.
@@ -70,14 +72,14 @@ impl ReconnectingConnection {
 
     fn link(&self) -> MutexGuard<'_, Link> {
         // A link is only ever replaced whole, so a panic cannot have left half of one.
-        self.link.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.link.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Replaces `worn`, unless somebody else already has.
     fn replace(&self, worn: &Link) {
         let mut link = self.link();
         if link.ptr_eq(worn) {
-            *link = open(&self.client, &self.config);
+            *link = open(&self.0.client, &self.0.config);
         }
     }
 }
@@ -145,7 +147,7 @@ impl ConnectionLike for ReconnectingConnection {
     }
 
     fn get_db(&self) -> i64 {
-        self.client.get_connection_info().redis_settings().db()
+        self.0.client.get_connection_info().redis_settings().db()
     }
 }
 

@@ -1,12 +1,13 @@
 -- The first-arrival window on one budget: a plain integer with a deadline, and nothing else.
 --
 -- KEYS    one per budget: the counter.
+-- ARGV    none of its own: limit, cost and length come from the driver.
 -- Stored  units charged in the open window, as decimal digits; the key's deadline is the window's
 --         last millisecond, set by the first admission and moved by nothing else.
 -- Units   limit, cost and total are whole units, 0 to 2^53 - 1, which a Lua number holds exactly;
 --         length and deadline are milliseconds. Cost and length are passed on as the strings they
 --         came in as: a Lua number of more than 14 digits would not survive becoming text.
--- Reply   none of its own; the drivers say what they reply with.
+-- Reply   none of its own: the driver says what it replies with.
 --
 -- Redis calls: GET and SET for the first arrival; GET, PTTL and INCRBY for every other admission;
 -- GET and PTTL for a denial, or GET alone where no window is open. The one write is the last call.

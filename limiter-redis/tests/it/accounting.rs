@@ -39,6 +39,32 @@ async fn sixteen_connections_share_a_budget_of_five_exactly() {
     assert!((1..=60_000).contains(&left_ms), "{left_ms}");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn every_total_is_reported_once_whatever_the_costs() {
+    let server = Server::start();
+    let policy = policy(1000, MINUTE);
+    let stores = join_all((0..16).map(|_| server.store())).await;
+    let calls = (0..1600_u64).map(|call| {
+        let (store, policy, cost) = (&stores[(call % 16) as usize], &policy, call % 3 + 1);
+        async move { (cost, ask(store, policy, "alice", cost).await.unwrap()) }
+    });
+    let mut charged = Vec::new();
+    for (cost, decision) in join_all(calls).await {
+        if let Some(admission) = decision.admitted() {
+            let total = admission.grants()[0].total;
+            charged.push((total - cost, total));
+        }
+    }
+    // The charges lie side by side, without gap or overlap, from nothing to the limit.
+    charged.sort_unstable();
+    let mut reached = 0;
+    for (before, after) in charged {
+        assert_eq!(before, reached);
+        reached = after;
+    }
+    assert_eq!(reached, 1000);
+}
+
 #[tokio::test]
 async fn a_denial_changes_neither_count_nor_deadline_and_an_admission_only_the_count() {
     let server = Server::start();

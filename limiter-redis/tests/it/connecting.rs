@@ -128,3 +128,42 @@ async fn stores_with_different_prefixes_share_nothing_and_others_all() {
     assert_eq!(other.to_string(), "RedisStore(other:)");
     assert!(!format!("{store:?}").contains("socket"), "{store:?}");
 }
+
+#[tokio::test]
+async fn a_full_server_is_unavailable_until_somebody_leaves() {
+    let server = Server::start();
+    let policy = policy(5, MINUTE);
+    let mut only = server.connection().await;
+    let clients = |most: u8| {
+        let mut set = redis::cmd("CONFIG");
+        set.arg(&["SET", "maxclients"]).arg(most);
+        set
+    };
+    let _: () = clients(1).query_async(&mut only).await.unwrap();
+    let store = server.builder().connect_lazily().unwrap();
+    for _ in 0..3 {
+        let error = ask(&store, &policy, "alice", 1).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    }
+    let _: () = clients(100).query_async(&mut only).await.unwrap();
+    assert_eq!(granted(ask(&store, &policy, "alice", 1).await).total, 1);
+}
+
+#[tokio::test]
+async fn the_newer_protocol_and_another_database_work_too() {
+    let server = Server::start();
+    let url = format!("unix://{}?protocol=resp3&db=1", server.socket().display());
+    let store = RedisStoreBuilder::url(url).connect().await.unwrap();
+    let policy = policy(5, MINUTE);
+    granted(ask(&store, &policy, "alice", 1).await);
+    granted(ask(&store, &policy, "alice", 1).await);
+    assert!(
+        !ask(&store, &policy, "alice", 4)
+            .await
+            .unwrap()
+            .is_admitted()
+    );
+    let snapshot = store.peek(&Budget::of(&policy, "alice")).await.unwrap();
+    assert_eq!(snapshot.total, 2);
+    assert_eq!(server.run::<i64>("DBSIZE").await, 0);
+}

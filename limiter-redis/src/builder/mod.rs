@@ -1,5 +1,9 @@
 //! The ordinary ways to connect.
 
+#[cfg(feature = "cluster")]
+mod cluster;
+
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -77,14 +81,6 @@ impl RedisStoreBuilder {
             connect_deadline: Self::DEFAULT_CONNECT_DEADLINE,
             response_deadline: Self::DEFAULT_RESPONSE_DEADLINE,
         }
-    }
-
-    /// Another node to ask for the cluster's layout where the first one does not answer.
-    #[cfg(feature = "cluster")]
-    #[must_use]
-    pub fn seed(mut self, url: impl Into<String>) -> Self {
-        self.seeds.push(url.into());
-        self
     }
 
     /// Goes before every key; [`DEFAULT_PREFIX`] unless given. Braces are not allowed.
@@ -183,34 +179,6 @@ impl RedisStoreBuilder {
     }
 }
 
-#[cfg(feature = "cluster")]
-impl RedisStoreBuilder {
-    /// Connects to the cluster that the server belongs to.
-    ///
-    /// # Errors
-    /// As [`connect`](Self::connect).
-    ///
-    /// # Panics
-    /// Outside a tokio runtime.
-    pub async fn connect_cluster(self) -> Result<RedisStore<crate::RedirectingConnection>, Error> {
-        let mut nodes = vec![self.address()?];
-        for seed in &self.seeds {
-            nodes.push(seed.as_str().into_connection_info().map_err(unreachable)?);
-        }
-        let cluster = redis::cluster::ClusterClientBuilder::new(nodes)
-            .retries(0)
-            .connection_timeout(self.connect_deadline)
-            .response_timeout(self.response_deadline)
-            .overall_response_timeout(Some(self.response_deadline))
-            .build()
-            .map_err(unreachable)?
-            .get_async_connection()
-            .await
-            .map_err(unreachable)?;
-        self.store(crate::RedirectingConnection::new(cluster))
-    }
-}
-
 /// While a store connects nothing is sent, so whatever happens, nothing was charged.
 fn unreachable(error: RedisError) -> Error {
     let connecting = match error.kind() {
@@ -221,8 +189,8 @@ fn unreachable(error: RedisError) -> Error {
 }
 
 /// Addresses hold passwords.
-impl std::fmt::Debug for Server {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Url(_) => f.write_str("Url(..)"),
             Self::UnixSocket(path) => write!(f, "UnixSocket({})", path.display()),
