@@ -17,7 +17,8 @@ use crate::{answer, script};
 /// `C` is any connection of the `redis` crate, or another implementation of its [`ConnectionLike`].
 /// The store clones it for each call, so a clone must be cheap and share the link, as that of a
 /// multiplexed connection does. A connection that by itself resends a request after an I/O error
-/// can charge twice; those that `RedisStoreBuilder` makes do not.
+/// can charge twice; those that `RedisStoreBuilder` makes do not. A `redis` cluster connection must
+/// be wrapped in a `RedirectingConnection`: alone it may report as not sent what it has sent.
 ///
 /// A call is one request, or two where the server does not know the script yet. Nothing is retried
 /// otherwise. How long a call may take is up to the connection's own response deadline.
