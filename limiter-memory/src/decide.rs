@@ -1,0 +1,168 @@
+//! One decision: where the rule, the table, the capacity and the time meet.
+
+use std::hash::BuildHasher;
+
+use limiter_core::rule::first_arrival::{Judgement, Window, judge};
+use limiter_core::{Clock, Cost, Error, Length, Limit, Policy, TimeRule, Timestamp};
+
+use crate::expiry::Step;
+use crate::key::{Query, StoredKey};
+use crate::places::Place;
+use crate::table::Table;
+use crate::time::Moment;
+use crate::{Hash, MemoryStore, Outcome};
+
+/// What is asked of a budget.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ask {
+    limit: Limit,
+    length: Length,
+    cost: Cost,
+}
+
+/// What each opening of a window does for those that are over. Two records for the one that it adds
+/// keep their number from growing.
+const AT_AN_OPENING: Step = Step {
+    records: 2,
+    entries: 2,
+};
+
+/// What a call that finds the store full does in each shard that seems to have something expired:
+/// it needs one place, and outdated records may lie before it.
+const FOR_ROOM: Step = Step {
+    records: 8,
+    entries: 1,
+};
+
+impl Ask {
+    pub(crate) fn new(policy: &Policy, cost: Cost) -> Result<Self, Error> {
+        match policy.rule() {
+            TimeRule::FirstArrival { length } => Ok(Self {
+                limit: policy.limit(),
+                length,
+                cost,
+            }),
+            _ => Err(not_kept(policy)),
+        }
+    }
+
+    fn admitted(self, window: Window, moment: Moment) -> Outcome {
+        Outcome::Admitted {
+            total: window.total,
+            remaining: window.remaining(self.limit),
+            resets_in: moment.by_the_clock(window.resets_in(moment.now)),
+        }
+    }
+}
+
+impl<C: Clock, S: BuildHasher + Send + Sync> MemoryStore<C, S> {
+    /// Decides, and where the store is full, makes room and decides again.
+    ///
+    /// The shard is not held while room is sought in others, so no call ever holds two. By the time
+    /// of the second attempt the budget may exist: then the place that was found is given back.
+    pub(crate) fn decide<Q: Query>(
+        &self,
+        table: &Table<Q::Stored>,
+        query: Q,
+        ask: Ask,
+    ) -> Result<Outcome, Error> {
+        let hash = query.hash(&self.hasher);
+        let mut place = None;
+        loop {
+            if let Some(outcome) = self.attempt(table, query, hash, ask, place.take())? {
+                return Ok(outcome);
+            }
+            place = Some(self.make_room(table.shard_of(hash))?);
+        }
+    }
+
+    /// Decides under the shard's lock. `None`: the budget is new, it would be admitted, and there is
+    /// no place for it; that never happens to a call that brings a place.
+    fn attempt<Q: Query>(
+        &self,
+        table: &Table<Q::Stored>,
+        query: Q,
+        hash: Hash,
+        ask: Ask,
+        place: Option<Place<'_>>,
+    ) -> Result<Option<Outcome>, Error> {
+        let mut shard = table.write(table.shard_of(hash));
+        let hash = hash.in_shard();
+        let moment = self.time.moment()?;
+        let stored = shard.find(hash, |key| query.matches(key));
+        let before = stored.as_deref().copied().map(Window::from);
+        let window = match judge(before, moment.now, ask.limit, ask.length, ask.cost) {
+            Judgement::Admit(window) => window,
+            Judgement::Deny { remaining, wait } => {
+                let wait = moment.wait_by_the_clock(wait);
+                return Ok(Some(Outcome::Denied { remaining, wait }));
+            }
+        };
+        if let Some(stored) = stored {
+            *stored = window.into();
+            let charged = before.is_some_and(|before| before.deadline == window.deadline);
+            if !charged {
+                // The new window comes first: the old one's record is at the front, and must find
+                // nothing to remove.
+                shard.note(ask.length, hash, window.deadline);
+                shard.remove_expired(moment.now, AT_AN_OPENING, |freed| {
+                    self.places.give_back(freed);
+                });
+            }
+            return Ok(Some(ask.admitted(window, moment)));
+        }
+        // Here removal comes first: what it frees is what the new entry needs.
+        let reuse = |freed| self.places.reuse(freed);
+        let reused = shard.remove_expired(moment.now, AT_AN_OPENING, reuse);
+        let Some(place) = place.or(reused).or_else(|| self.places.take()) else {
+            return Ok(None);
+        };
+        let rehash = |key: &Q::Stored| key.hash_by(&self.hasher).in_shard();
+        shard.insert(hash, query.to_stored(), window.into(), rehash);
+        shard.note(ask.length, hash, window.deadline);
+        place.fill();
+        Ok(Some(ask.admitted(window, moment)))
+    }
+
+    /// A place, freed by removing an expired budget from whichever shard has one, beginning at
+    /// `start`. Shards without any are passed over without being locked. In the end the count is
+    /// asked again: what others removed meanwhile is settled before their shards look empty.
+    #[cold]
+    fn make_room(&self, start: usize) -> Result<Place<'_>, Error> {
+        let now = self.time.moment()?.now;
+        self.room_in(&self.short, start, now)
+            .or_else(|| self.room_in(&self.long, start, now))
+            .or_else(|| self.places.take())
+            .ok_or_else(|| full(self.capacity()))
+    }
+
+    fn room_in<K: StoredKey>(
+        &self,
+        table: &Table<K>,
+        start: usize,
+        now: Timestamp,
+    ) -> Option<Place<'_>> {
+        let shards = table.shard_count();
+        let in_order = (0..shards).map(|step| (start + step) % shards);
+        let mut due = in_order.filter(|shard| table.is_due(*shard, now));
+        due.find_map(|shard| {
+            let mut shard = table.write(shard);
+            shard.remove_expired(now, FOR_ROOM, |freed| self.places.reuse(freed))
+        })
+    }
+}
+
+#[cold]
+fn full(capacity: usize) -> Error {
+    Error::unavailable(format!(
+        "the store is full: it holds {capacity} budgets, and found none that is over"
+    ))
+}
+
+#[cold]
+fn not_kept(policy: &Policy) -> Error {
+    Error::invalid(format!(
+        "policy {:?}: this store does not keep its time rule",
+        policy.name()
+    ))
+}

@@ -1,0 +1,218 @@
+//! The store and its synchronous path.
+
+use std::fmt;
+use std::hash::BuildHasher;
+
+use ahash::RandomState;
+use limiter_core::rule::first_arrival::Window;
+use limiter_core::{Clock, Cost, Error, Policy, Snapshot, SystemClock};
+
+use crate::decide::Ask;
+use crate::expiry::Step;
+use crate::key::{LongKey, LongQuery, Query, ShortKey};
+use crate::places::Places;
+use crate::table::Table;
+use crate::time::StoreTime;
+use crate::{MemoryStoreBuilder, Outcome, Whose};
+
+/// Budgets in this process's memory.
+///
+/// Everything about it is exact: of several threads that race for the last unit, one is admitted.
+/// A decision takes one lock, that of the shard in which the budget lives, for one look-up; it
+/// allocates only where a budget is new and its table has to grow, or its identity is longer than
+/// 15 bytes. Share the store by reference or in an [`Arc`](std::sync::Arc).
+///
+/// The calls here block for as long as another thread holds the shard's lock, which is well below a
+/// microsecond unless that thread is descheduled. The calls of [`BudgetStore`](limiter_core::BudgetStore)
+/// are the same ones in the contract's form; their futures complete at the first poll.
+///
+/// `C` says what time it is, `S` hashes identities; both are chosen with [`builder`](Self::builder).
+pub struct MemoryStore<C = SystemClock, S = RandomState> {
+    pub(crate) time: StoreTime<C>,
+    pub(crate) places: Places,
+    pub(crate) hasher: S,
+    pub(crate) short: Table<ShortKey>,
+    pub(crate) long: Table<LongKey>,
+}
+
+impl MemoryStore {
+    /// A store on the system's clock, for up to 1,000,000 budgets.
+    pub fn new() -> Self {
+        Self::from_parts(Self::builder())
+    }
+
+    /// Chooses capacity, clock, hasher and shards.
+    pub fn builder() -> MemoryStoreBuilder {
+        MemoryStoreBuilder::new()
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<C, S> MemoryStore<C, S> {
+    /// The most budgets that it holds at once.
+    pub fn capacity(&self) -> usize {
+        self.places.capacity()
+    }
+
+    /// How many budgets it holds at the moment: live ones, and expired ones that were not removed
+    /// yet. A call that is adding one counts already.
+    pub fn len(&self) -> usize {
+        self.places.taken()
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<C: Clock, S: BuildHasher + Send + Sync> MemoryStore<C, S> {
+    pub(crate) fn from_parts(parts: MemoryStoreBuilder<C, S>) -> Self {
+        Self {
+            time: StoreTime::new(parts.clock),
+            places: Places::new(parts.capacity),
+            hasher: parts.hasher,
+            short: Table::new(parts.shards, parts.reserve),
+            long: Table::new(parts.shards, 0),
+        }
+    }
+
+    /// Asks one budget for `cost` units: compares, and if admitted, charges, in one atomic step.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use limiter_core::{Cost, Policy};
+    /// # use limiter_memory::{MemoryStore, Outcome};
+    /// let store = MemoryStore::new();
+    /// # let window = Duration::from_secs(60);
+    /// let policy = Policy::named("search").scope("api").limit(2).first_arrival(window).build()?;
+    /// let first = store.acquire_now(&policy, "alice", Cost::ONE)?;
+    /// assert!(matches!(first, Outcome::Admitted { total: 1, remaining: 1, .. }));
+    /// # Ok::<(), limiter_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// *Unavailable* where the budget is new and the store is full of live ones, and where the clock
+    /// shows a year after 2247; *invalid* for a time rule that this store does not keep. Nothing is
+    /// charged in any of them.
+    pub fn acquire_now<'a>(
+        &self,
+        policy: &Policy,
+        whose: impl Into<Whose<'a>>,
+        cost: Cost,
+    ) -> Result<Outcome, Error> {
+        let ask = Ask::new(policy, cost)?;
+        let space = policy.key_space().id();
+        let whose = whose.into();
+        let Some(identity) = whose.identity() else {
+            return self.decide(&self.short, ShortKey::shared(space), ask);
+        };
+        match ShortKey::of(space, identity) {
+            Some(key) => self.decide(&self.short, key, ask),
+            None => self.decide(&self.long, LongQuery::new(space, identity), ask),
+        }
+    }
+
+    /// Looks at one budget without changing it.
+    ///
+    /// # Errors
+    /// As [`acquire_now`](Self::acquire_now), but a full store is none.
+    pub fn peek_now<'a>(
+        &self,
+        policy: &Policy,
+        whose: impl Into<Whose<'a>>,
+    ) -> Result<Snapshot, Error> {
+        let space = policy.key_space().id();
+        let whose = whose.into();
+        let Some(identity) = whose.identity() else {
+            return self.look(&self.short, ShortKey::shared(space), policy);
+        };
+        match ShortKey::of(space, identity) {
+            Some(key) => self.look(&self.short, key, policy),
+            None => self.look(&self.long, LongQuery::new(space, identity), policy),
+        }
+    }
+
+    fn look<Q: Query>(
+        &self,
+        table: &Table<Q::Stored>,
+        query: Q,
+        policy: &Policy,
+    ) -> Result<Snapshot, Error> {
+        let hash = query.hash(&self.hasher);
+        let shard = table.read(table.shard_of(hash));
+        let moment = self.time.moment()?;
+        let stored = shard.find(hash.in_shard(), |key| query.matches(key));
+        let open = stored.filter(|window| !window.is_past(moment.now));
+        let limit = policy.limit();
+        Ok(match open.map(Window::from) {
+            Some(window) => Snapshot {
+                total: window.total,
+                remaining: window.remaining(limit),
+                resets_in: Some(moment.by_the_clock(window.resets_in(moment.now))),
+            },
+            None => Snapshot {
+                total: 0,
+                remaining: limit.get(),
+                resets_in: None,
+            },
+        })
+    }
+
+    /// Removes expired budgets, at most `max` of them; says how many. Fewer than `max` means that
+    /// none was left when their shard was looked at.
+    ///
+    /// No call is needed for the store to work: each budget that is opened looks at up to two
+    /// records of what may have expired, and a full store looks for expired ones before it refuses.
+    /// Call it now and then to have the room back while nothing new arrives. It holds a shard for at
+    /// most 64 records at a time, so it may run beside any load. It does nothing where the clock
+    /// shows a year after 2247.
+    pub fn remove_expired(&self, max: usize) -> usize {
+        let removed = self.sweep(&self.short, max);
+        removed + self.sweep(&self.long, max - removed)
+    }
+
+    fn sweep<K: crate::key::StoredKey>(&self, table: &Table<K>, max: usize) -> usize {
+        const RECORDS: usize = 64;
+        let Ok(moment) = self.time.moment() else {
+            return 0;
+        };
+        let mut removed = 0;
+        for shard in 0..table.shard_count() {
+            while removed < max && table.is_due(shard, moment.now) {
+                let step = Step {
+                    records: RECORDS,
+                    entries: max - removed,
+                };
+                let mut shard = table.write(shard);
+                removed += shard.remove_expired(moment.now, step, |freed| {
+                    self.places.give_back(freed);
+                    freed
+                });
+            }
+        }
+        removed
+    }
+}
+
+/// Counts and settings; no identities.
+impl<C: fmt::Debug, S> fmt::Debug for MemoryStore<C, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryStore")
+            .field("len", &self.places.taken())
+            .field("capacity", &self.places.capacity())
+            .field("clock", &self.time)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<C, S> fmt::Display for MemoryStore<C, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MemoryStore")
+    }
+}

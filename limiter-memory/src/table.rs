@@ -1,0 +1,94 @@
+//! A map and, beside each of its shards, the queues that say what expires next.
+
+use limiter_core::{Length, Timestamp};
+
+use crate::expiry::{Expiry, Step};
+use crate::sync::{Map, Reading, Writing};
+use crate::{Hash, PackedWindow, ShardHash};
+
+pub(crate) struct Table<K> {
+    map: Map<K>,
+    expiry: Box<[Expiry]>,
+}
+
+impl<K: Eq + std::hash::Hash> Table<K> {
+    pub(crate) fn new(shards: usize, reserve: usize) -> Self {
+        let map = Map::new(shards, with_slack(shards, reserve));
+        let expiry = (0..map.shard_count()).map(|_| Expiry::new()).collect();
+        Self { map, expiry }
+    }
+
+    pub(crate) fn shard_count(&self) -> usize {
+        self.expiry.len()
+    }
+
+    pub(crate) fn shard_of(&self, hash: Hash) -> usize {
+        self.map.shard_of(hash)
+    }
+
+    /// A shard, shared with other readers.
+    pub(crate) fn read(&self, shard: usize) -> Reading<'_, K> {
+        self.map.read(shard)
+    }
+
+    /// A shard, exclusively.
+    pub(crate) fn write(&self, shard: usize) -> Shard<'_, K> {
+        Shard {
+            entries: self.map.write(shard),
+            expiry: &self.expiry[shard],
+        }
+    }
+
+    /// Whether `shard` seems to have something expired; asked without locking it.
+    pub(crate) fn is_due(&self, shard: usize, now: Timestamp) -> bool {
+        self.expiry[shard].is_due(now)
+    }
+}
+
+/// Entries do not spread evenly: room for five standard deviations more in every shard, so that none
+/// has to grow.
+fn with_slack(shards: usize, reserve: usize) -> usize {
+    let deviation = reserve.div_ceil(shards).isqrt();
+    reserve.saturating_add(5 * deviation * shards)
+}
+
+/// One shard of a [`Table`], locked for writing.
+pub(crate) struct Shard<'a, K> {
+    entries: Writing<'a, K>,
+    expiry: &'a Expiry,
+}
+
+impl<K> Shard<'_, K> {
+    pub(crate) fn find(
+        &mut self,
+        hash: ShardHash,
+        is: impl Fn(&K) -> bool,
+    ) -> Option<&mut PackedWindow> {
+        self.entries.find(hash, is)
+    }
+
+    pub(crate) fn insert(
+        &mut self,
+        hash: ShardHash,
+        key: K,
+        window: PackedWindow,
+        rehash: impl Fn(&K) -> ShardHash,
+    ) {
+        self.entries.insert(hash, key, window, rehash);
+    }
+
+    /// Remembers that an entry with `hash` has a new window.
+    pub(crate) fn note(&self, length: Length, hash: ShardHash, deadline: Timestamp) {
+        self.expiry.note(length, hash, deadline);
+    }
+
+    /// Removes expired entries, and lets `settle` do what their number asks for.
+    pub(crate) fn remove_expired<T>(
+        &mut self,
+        now: Timestamp,
+        step: Step,
+        settle: impl FnOnce(usize) -> T,
+    ) -> T {
+        self.expiry.remove(&mut self.entries, now, step, settle)
+    }
+}
