@@ -35,16 +35,19 @@ pub enum Judgement {
 impl Window {
     /// Whether the window contains `now`. Time that stepped back to before the window opened is
     /// still in it: that gives no credit.
+    #[inline]
     pub fn contains(self, now: Timestamp) -> bool {
         now <= self.deadline
     }
 
     /// Units that `limit` leaves in this window: 0 where the limit was lowered below the total.
+    #[inline]
     pub fn remaining(self, limit: Limit) -> u64 {
         limit.get().saturating_sub(self.total)
     }
 
     /// How long until the window is over, at least 1 ms for a window that contains `now`.
+    #[inline]
     pub fn resets_in(self, now: Timestamp) -> Duration {
         Duration::from_millis(self.deadline.millis_since(now).saturating_add(1))
     }
@@ -53,6 +56,7 @@ impl Window {
 /// Judges one request against the stored window, if there is one.
 ///
 /// `stored` is what was stored last; a window that no longer contains `now` counts as none.
+#[inline]
 pub fn judge(
     stored: Option<Window>,
     now: Timestamp,
