@@ -16,6 +16,7 @@ impl Hash {
     }
 
     /// What is left of it once the shard is known.
+    #[inline]
     pub(crate) fn in_shard(self) -> ShardHash {
         let tag = (self.0 >> TAG_SHIFT) as u32;
         ShardHash(tag << PLACE_BITS | (self.0 as u32 & PLACE_MASK))

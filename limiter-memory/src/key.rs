@@ -42,6 +42,7 @@ pub(crate) struct ShortKey {
 const _: () = assert!(size_of::<(ShortKey, PackedWindow)>() == 32);
 
 impl ShortKey {
+    #[inline]
     pub(crate) fn shared(space: u32) -> Self {
         let mut bytes = [0; INLINE_BYTES + 1];
         bytes[INLINE_BYTES] = SHARED;
@@ -49,14 +50,40 @@ impl ShortKey {
     }
 
     /// `None` where the identity is too long.
+    #[inline]
     pub(crate) fn of(space: u32, identity: &[u8]) -> Option<Self> {
-        let mut bytes = [0; INLINE_BYTES + 1];
-        if identity.len() > INLINE_BYTES {
-            return None;
-        }
-        bytes[..identity.len()].copy_from_slice(identity);
-        bytes[INLINE_BYTES] = identity.len() as u8;
+        let packed = pack(identity)? | (identity.len() as u128) << (8 * INLINE_BYTES);
+        let bytes = packed.to_le_bytes();
         Some(Self { space, bytes })
+    }
+}
+
+/// Up to 15 bytes as a little-endian number; `None` for more.
+///
+/// Two reads that may overlap give all bytes in registers. A copy byte by byte to memory would be
+/// read back at once as one word, and a processor waits for that.
+#[inline]
+fn pack(identity: &[u8]) -> Option<u128> {
+    let length = identity.len();
+    match length {
+        0..4 => Some(
+            identity
+                .iter()
+                .rfold(0, |word, byte| word << 8 | u128::from(*byte)),
+        ),
+        4..8 => {
+            let low = u32::from_le_bytes(*identity.first_chunk()?);
+            let high = u32::from_le_bytes(*identity.last_chunk()?);
+            Some(u128::from(
+                u64::from(low) | u64::from(high) << (8 * (length - 4)),
+            ))
+        }
+        8..=INLINE_BYTES => {
+            let low = u64::from_le_bytes(*identity.first_chunk()?);
+            let high = u64::from_le_bytes(*identity.last_chunk()?);
+            Some(u128::from(low) | u128::from(high) << (8 * (length - 8)))
+        }
+        _ => None,
     }
 }
 
@@ -76,6 +103,7 @@ impl Query for ShortKey {
         self.hash_by(hasher)
     }
 
+    #[inline]
     fn matches(self, stored: &Self) -> bool {
         self == *stored
     }
@@ -120,6 +148,7 @@ impl Query for LongQuery<'_> {
         hash_long(self.identity, &self.space.to_le_bytes(), hasher)
     }
 
+    #[inline]
     fn matches(self, stored: &LongKey) -> bool {
         let (space, identity) = stored.0.split_at(SPACE_BYTES);
         identity == self.identity && space == self.space.to_le_bytes()
@@ -148,6 +177,18 @@ mod tests {
         assert_eq!(long.hash(&hasher), long.to_stored().hash_by(&hasher));
         assert!(long.matches(&long.to_stored()));
         assert!(!LongQuery::new(8, long.identity).matches(&long.to_stored()));
+    }
+
+    #[test]
+    fn a_short_key_holds_every_byte_of_the_identity() {
+        let identity: [u8; INLINE_BYTES] = std::array::from_fn(|at| 0xf0 + at as u8);
+        for length in 0..=INLINE_BYTES {
+            let mut bytes = [0; INLINE_BYTES + 1];
+            bytes[..length].copy_from_slice(&identity[..length]);
+            bytes[INLINE_BYTES] = length as u8;
+            let key = ShortKey::of(1, &identity[..length]).unwrap();
+            assert_eq!(key.bytes, bytes);
+        }
     }
 
     #[test]

@@ -56,7 +56,8 @@
 //! - Work per new window grows with the number of different window *lengths* in use, by a few
 //!   nanoseconds each.
 //! - loom checks the store's own concurrent code (`--cfg loom` swaps map, locks and atomics). It
-//!   does not see the inside of dashmap, hashbrown or parking_lot, and only one shard of each table.
+//!   does not see the inside of dashmap, hashbrown or parking_lot, and only one shard of each of the
+//!   two tables (identities up to 15 bytes, and longer ones).
 
 mod budget_store;
 mod builder;

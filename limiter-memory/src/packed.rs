@@ -25,6 +25,7 @@ const _: () = assert!(MAX_UNITS < 1 << TOTAL_BITS);
 
 impl PackedWindow {
     /// The caller keeps both in their bounds.
+    #[inline]
     fn new(total: u64, deadline: Timestamp) -> Self {
         let ms = deadline.as_millis();
         debug_assert!(total < 1 << TOTAL_BITS, "a total of at most 53 bits");
@@ -33,32 +34,38 @@ impl PackedWindow {
         Self([word as u32, (word >> 32) as u32, (ms >> SHARED_BITS) as u32])
     }
 
+    #[inline]
     fn word(self) -> u64 {
         u64::from(self.0[0]) | (u64::from(self.0[1]) << 32)
     }
 
+    #[inline]
     fn total(self) -> u64 {
         self.word() & ((1 << TOTAL_BITS) - 1)
     }
 
+    #[inline]
     fn deadline(self) -> Timestamp {
         let high = u64::from(self.0[2]) << SHARED_BITS;
         Timestamp::from_millis(high | (self.word() >> TOTAL_BITS))
     }
 
     /// Whether the window is over.
+    #[inline]
     pub(crate) fn is_past(self, now: Timestamp) -> bool {
         !Window::from(self).contains(now)
     }
 }
 
 impl From<Window> for PackedWindow {
+    #[inline]
     fn from(window: Window) -> Self {
         Self::new(window.total, window.deadline)
     }
 }
 
 impl From<PackedWindow> for Window {
+    #[inline]
     fn from(packed: PackedWindow) -> Self {
         Self {
             total: packed.total(),

@@ -73,7 +73,10 @@ fn beyond(shown: Timestamp) -> Error {
 impl Moment {
     /// A time from now on in store time, as the clock will show it.
     pub(crate) fn by_the_clock(self, duration: Duration) -> Duration {
-        duration + Duration::from_millis(self.behind_ms)
+        match self.behind_ms {
+            0 => duration,
+            behind_ms => duration + Duration::from_millis(behind_ms),
+        }
     }
 
     pub(crate) fn wait_by_the_clock(self, wait: Wait) -> Wait {

@@ -30,6 +30,7 @@ impl Whose<'static> {
 
 impl Whose<'_> {
     /// The bytes of the identity; `None` for everybody.
+    #[inline]
     pub fn identity(&self) -> Option<&[u8]> {
         match &self.0 {
             Kind::Everybody => None,
@@ -40,30 +41,35 @@ impl Whose<'_> {
 }
 
 impl<'a> From<&'a [u8]> for Whose<'a> {
+    #[inline]
     fn from(bytes: &'a [u8]) -> Self {
         Self(Kind::Bytes(bytes))
     }
 }
 
 impl<'a, const N: usize> From<&'a [u8; N]> for Whose<'a> {
+    #[inline]
     fn from(bytes: &'a [u8; N]) -> Self {
         Self(Kind::Bytes(bytes))
     }
 }
 
 impl<'a> From<&'a str> for Whose<'a> {
+    #[inline]
     fn from(text: &'a str) -> Self {
         Self(Kind::Bytes(text.as_bytes()))
     }
 }
 
 impl<'a> From<&'a String> for Whose<'a> {
+    #[inline]
     fn from(text: &'a String) -> Self {
         Self(Kind::Bytes(text.as_bytes()))
     }
 }
 
 impl<'a> From<&'a Identity> for Whose<'a> {
+    #[inline]
     fn from(identity: &'a Identity) -> Self {
         Self(Kind::Bytes(identity.as_bytes()))
     }
@@ -76,6 +82,7 @@ impl<'a> From<&'a Budget> for Whose<'a> {
 }
 
 impl From<u64> for Whose<'_> {
+    #[inline]
     fn from(mut number: u64) -> Self {
         let mut digits = [b'0'; MAX_DIGITS];
         let mut start = MAX_DIGITS - 1;

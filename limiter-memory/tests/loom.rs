@@ -20,6 +20,9 @@ use loom::thread;
 
 const LENGTH_MS: u64 = 1000;
 
+/// Too long to be kept inline, so it lives in the other table: the one way to a second shard here.
+const LONG: &str = "an identity of more than fifteen bytes";
+
 /// A clock whose steps loom orders like everything else.
 #[derive(Clone, Debug)]
 struct LoomClock(Arc<AtomicU64>);
@@ -157,20 +160,18 @@ fn removal_raced_with_acquires_takes_no_live_window_and_no_place() {
 fn of_two_new_budgets_that_race_for_the_last_place_one_finds_it() {
     loom::model(|| {
         let world = World::new(1, 1);
-        let other = spawn(&world, |world| world.finds_place("bob"));
+        let other = spawn(&world, |world| world.finds_place(LONG));
         let mine = world.finds_place("alice");
         let other = other.join().unwrap();
         assert!(mine != other);
         assert_eq!(world.store.len(), 1);
         assert_eq!(world.total("alice"), u64::from(mine));
-        assert_eq!(world.total("bob"), u64::from(other));
+        assert_eq!(world.total(LONG), u64::from(other));
     });
 }
 
 #[test]
 fn of_two_new_budgets_that_race_for_one_that_is_over_one_gets_its_place() {
-    // One of the two lives in the other table, so that it must look for room beyond its own shard.
-    const LONG: &str = "an identity of more than fifteen bytes";
     loom::model(|| {
         let world = World::new(1, 1);
         assert!(world.finds_place("over"));
@@ -188,7 +189,6 @@ fn of_two_new_budgets_that_race_for_one_that_is_over_one_gets_its_place() {
 #[test]
 fn a_new_budget_raced_with_removal_gets_the_place_of_the_one_that_is_over() {
     // Removal in one shard, arrival in another: no lock is common to both.
-    const LONG: &str = "an identity of more than fifteen bytes";
     loom::model(|| {
         let world = World::new(1, 1);
         assert!(world.finds_place("over"));
@@ -202,7 +202,6 @@ fn a_new_budget_raced_with_removal_gets_the_place_of_the_one_that_is_over() {
 
 #[test]
 fn two_arrivals_of_one_budget_that_both_look_for_room_take_one_place() {
-    const LONG: &str = "an identity of more than fifteen bytes";
     loom::model(|| {
         let world = World::new(2, 2);
         assert!(world.finds_place("over") && world.finds_place("over too"));
