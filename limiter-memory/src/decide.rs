@@ -86,7 +86,7 @@ impl<C: Clock, S: BuildHasher + Send + Sync> MemoryStore<C, S> {
         ask: Ask,
         place: Option<Place<'_>>,
     ) -> Result<Option<Outcome>, Error> {
-        let mut shard = table.write(table.shard_of(hash));
+        let mut shard = table.write(table.shard_of(hash), &self.hasher);
         let hash = hash.in_shard();
         let moment = self.time.moment()?;
         let stored = shard.find(hash, |key| query.matches(key));
@@ -117,8 +117,7 @@ impl<C: Clock, S: BuildHasher + Send + Sync> MemoryStore<C, S> {
         let Some(place) = place.or(reused).or_else(|| self.places.take()) else {
             return Ok(None);
         };
-        let rehash = |key: &Q::Stored| key.hash_by(&self.hasher).in_shard();
-        shard.insert(hash, query.to_stored(), window.into(), rehash);
+        shard.insert(hash, query.to_stored(), window.into());
         shard.note(ask.length, hash, window.deadline);
         place.fill();
         Ok(Some(ask.admitted(window, moment)))
@@ -146,7 +145,7 @@ impl<C: Clock, S: BuildHasher + Send + Sync> MemoryStore<C, S> {
         let in_order = (0..shards).map(|step| (start + step) % shards);
         let mut due = in_order.filter(|shard| table.is_due(*shard, now));
         due.find_map(|shard| {
-            let mut shard = table.write(shard);
+            let mut shard = table.write(shard, &self.hasher);
             shard.remove_expired(now, FOR_ROOM, |freed| self.places.reuse(freed))
         })
     }

@@ -8,7 +8,8 @@
 //! wheel costs more, and order is to be had for nothing: windows of one length end in the order in
 //! which they open. So each shard keeps a queue per length, and what is over is always at a front.
 //!
-//! A record is eight bytes. It needs no key: whatever entry with its hash is expired may go.
+//! A record is eight bytes. It needs no key: whatever entry with its hash is expired may go. There
+//! are as many records as entries with that hash, so each entry is met.
 //!
 //! A budget that is used again after its window ended is opened anew in place, and gets a second
 //! record. The first is then outdated: it is met at the front, finds no expired entry, and is
@@ -18,7 +19,7 @@ use limiter_core::{Length, Timestamp};
 
 use crate::ShardHash;
 use crate::queue::Queue;
-use crate::sync::{Acquire, AtomicU64, Mutex, Padded, Relaxed, Release, Writing};
+use crate::sync::{Acquire, AtomicU64, Mutex, Padded, Relaxed, Release};
 
 /// The expiry queues of one shard. They change only while the shard is locked for writing; the
 /// mutex inside is there because the map's lock cannot hold anything but the map, and nobody ever
@@ -71,16 +72,16 @@ impl Expiry {
         }
     }
 
-    /// Removes expired entries of `shard`, the one that these queues belong to, and lets `settle`
-    /// do what their number asks for.
+    /// Takes a step: `remove` removes an expired entry with the hash it is given, if there is one, and
+    /// `settle` does what the number of those removed asks for.
     ///
-    /// That is done before the hint says that nothing is left here: whoever then passes this shard
+    /// The latter is done before the hint says that nothing is left here: whoever then passes this shard
     /// over knows of the places that became free.
-    pub(crate) fn remove<K, T>(
+    pub(crate) fn take_step<T>(
         &self,
-        shard: &mut Writing<'_, K>,
         now: Timestamp,
         step: Step,
+        mut remove: impl FnMut(ShardHash) -> bool,
         settle: impl FnOnce(usize) -> T,
     ) -> T {
         if !self.is_due(now) {
@@ -95,7 +96,7 @@ impl Expiry {
                     break;
                 };
                 records -= 1;
-                removed += usize::from(shard.remove(hash, |window| window.is_past(now)));
+                removed += usize::from(remove(hash));
             }
         }
         // Of one length only the last queue is added to: an earlier one goes when it is empty.

@@ -189,7 +189,7 @@ impl<C: Clock, S: BuildHasher + Send + Sync> MemoryStore<C, S> {
                     records: RECORDS,
                     entries: max - removed,
                 };
-                let mut shard = table.write(shard);
+                let mut shard = table.write(shard, &self.hasher);
                 removed += shard.remove_expired(moment.now, step, |freed| {
                     self.places.give_back(freed);
                     freed

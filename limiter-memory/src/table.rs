@@ -1,8 +1,11 @@
 //! A map and, beside each of its shards, the queues that say what expires next.
 
+use std::hash::BuildHasher;
+
 use limiter_core::{Length, Timestamp};
 
 use crate::expiry::{Expiry, Step};
+use crate::key::StoredKey;
 use crate::sync::{Map, Reading, Writing};
 use crate::{Hash, PackedWindow, ShardHash};
 
@@ -11,7 +14,7 @@ pub(crate) struct Table<K> {
     expiry: Box<[Expiry]>,
 }
 
-impl<K: Eq + std::hash::Hash> Table<K> {
+impl<K: StoredKey> Table<K> {
     pub(crate) fn new(shards: usize, reserve: usize) -> Self {
         let map = Map::new(shards, with_slack(shards, reserve));
         let expiry = (0..map.shard_count()).map(|_| Expiry::new()).collect();
@@ -31,11 +34,12 @@ impl<K: Eq + std::hash::Hash> Table<K> {
         self.map.read(shard)
     }
 
-    /// A shard, exclusively.
-    pub(crate) fn write(&self, shard: usize) -> Shard<'_, K> {
+    /// A shard, exclusively; `hasher` is the one that its entries were hashed with.
+    pub(crate) fn write<'a, S>(&'a self, shard: usize, hasher: &'a S) -> Shard<'a, K, S> {
         Shard {
             entries: self.map.write(shard),
             expiry: &self.expiry[shard],
+            hasher,
         }
     }
 
@@ -53,12 +57,13 @@ fn with_slack(shards: usize, reserve: usize) -> usize {
 }
 
 /// One shard of a [`Table`], locked for writing.
-pub(crate) struct Shard<'a, K> {
+pub(crate) struct Shard<'a, K, S> {
     entries: Writing<'a, K>,
     expiry: &'a Expiry,
+    hasher: &'a S,
 }
 
-impl<K> Shard<'_, K> {
+impl<K: StoredKey, S: BuildHasher> Shard<'_, K, S> {
     pub(crate) fn find(
         &mut self,
         hash: ShardHash,
@@ -67,13 +72,9 @@ impl<K> Shard<'_, K> {
         self.entries.find(hash, is)
     }
 
-    pub(crate) fn insert(
-        &mut self,
-        hash: ShardHash,
-        key: K,
-        window: PackedWindow,
-        rehash: impl Fn(&K) -> ShardHash,
-    ) {
+    /// Adds an entry whose key is not there, with its first window.
+    pub(crate) fn insert(&mut self, hash: ShardHash, key: K, window: PackedWindow) {
+        let rehash = |key: &K| key.hash_by(self.hasher).in_shard();
         self.entries.insert(hash, key, window, rehash);
     }
 
@@ -89,6 +90,11 @@ impl<K> Shard<'_, K> {
         step: Step,
         settle: impl FnOnce(usize) -> T,
     ) -> T {
-        self.expiry.remove(&mut self.entries, now, step, settle)
+        let remove = |hash| {
+            let has_hash = |key: &K| key.hash_by(self.hasher).in_shard() == hash;
+            let may_go = |key: &K, window: PackedWindow| window.is_past(now) && has_hash(key);
+            self.entries.remove(hash, may_go)
+        };
+        self.expiry.take_step(now, step, remove, settle)
     }
 }

@@ -78,13 +78,14 @@ impl<K> Writing<'_, K> {
         self.0.insert_entry(hash.spread(), entry, rehash);
     }
 
-    /// Removes one entry that has this hash and whose value `may_go`; says whether there was one.
+    /// Removes one entry that `may_go`; says whether there was one. It asks about the entries that
+    /// `hash` leads to, which may have other hashes: a table keeps no more of them than a tag.
     pub(crate) fn remove(
         &mut self,
         hash: ShardHash,
-        may_go: impl Fn(PackedWindow) -> bool,
+        may_go: impl Fn(&K, PackedWindow) -> bool,
     ) -> bool {
-        self.0
-            .erase_entry(hash.spread(), |(_, value)| may_go(*value.get()))
+        let may_go = |(key, value): &(K, SharedValue<_>)| may_go(key, *value.get());
+        self.0.erase_entry(hash.spread(), may_go)
     }
 }

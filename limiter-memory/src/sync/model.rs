@@ -69,13 +69,14 @@ impl<K> Writing<'_, K> {
         self.0.push(Entry { hash, key, value });
     }
 
+    /// Asks about every entry: any may be where `hash` leads.
     pub(crate) fn remove(
         &mut self,
-        hash: ShardHash,
-        may_go: impl Fn(PackedWindow) -> bool,
+        _hash: ShardHash,
+        may_go: impl Fn(&K, PackedWindow) -> bool,
     ) -> bool {
         let mut entries = self.0.iter();
-        let found = entries.position(|entry| entry.hash == hash && may_go(entry.value));
+        let found = entries.position(|entry| may_go(&entry.key, entry.value));
         found.map(|at| self.0.swap_remove(at)).is_some()
     }
 }

@@ -10,6 +10,7 @@ mod capacity;
 mod contract;
 mod edges;
 mod model;
+mod regressions;
 mod removal;
 mod threads;
 
