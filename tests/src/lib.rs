@@ -1,1 +1,38 @@
-//! Real servers for whole-system tests.
+//! Real servers for whole-system tests: private processes, started and stopped by the tests.
+//!
+//! ```
+//! use limiter_tests::servers;
+//!
+//! for program in servers() {
+//!     let mut server = program.setup().start();
+//!     let reply: String = redis::cmd("PING").query(&mut server.admin()).unwrap();
+//!     assert_eq!(reply, "PONG", "on {program}");
+//!     server.kill();
+//!     server.restart();
+//! } // Here each server is stopped, and its directory removed.
+//! ```
+//!
+//! # The nouns
+//!
+//! A [`Program`] is a server's binary; [`servers`] finds all that this machine has. A [`Setup`]
+//! says how to run one, and a [`Server`] is one that runs. [`on_every_server`] repeats an
+//! asynchronous test on all of them.
+//!
+//! # Limitations
+//!
+//! Everything here panics where it cannot do what it was asked to: that is a failed test. It needs
+//! Unix (sockets and signals), `sh` and `awk`.
+
+mod every;
+mod janitor;
+mod ports;
+mod program;
+mod server;
+mod setup;
+mod wait;
+
+pub use every::on_every_server;
+pub use program::{Program, servers};
+pub use server::Server;
+pub use setup::{Persistence, Setup};
+pub use wait::{eventually, pause_for};

@@ -1,0 +1,3 @@
+//! Whole-system tests, each on every server of this machine.
+
+mod harness;
