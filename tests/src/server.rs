@@ -6,7 +6,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisConnectionInfo};
+use redis::{
+    AsyncConnectionConfig, ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisConnectionInfo,
+};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{Program, Setup, janitor, wait};
@@ -147,13 +149,17 @@ impl Server {
             .unwrap_or_else(|error| panic!("no connection to {}: {error}", self.program()))
     }
 
-    /// A connection of its own, of the kind that clients use.
+    /// A connection of its own, of the kind that clients use. It waits long for an answer, so that
+    /// a busy machine fails no test.
     ///
     /// # Panics
     /// Where there is none to be had.
     pub async fn connect(&self) -> redis::aio::MultiplexedConnection {
+        let patient = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(PATIENCE))
+            .set_response_timeout(Some(PATIENCE));
         self.client()
-            .get_multiplexed_async_connection()
+            .get_multiplexed_async_connection_with_config(&patient)
             .await
             .unwrap_or_else(|error| panic!("no connection to {}: {error}", self.program()))
     }

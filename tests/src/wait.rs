@@ -22,11 +22,13 @@ pub async fn eventually(what: &str, within: Duration, mut done: impl AsyncFnMut(
     }
 }
 
-/// Waits for `duration` of real time, for tests that are about its passing.
+/// Waits for at least `duration` of real time, for tests that are about its passing.
 pub async fn pause_for(duration: Duration) {
     let timer = TokioTimer::default();
     let ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-    timer.sleep_until(timer.now().plus_millis(ms)).await;
+    // The clock shows whole milliseconds, so up to one of them has passed already.
+    let deadline = timer.now().plus_millis(ms).plus_millis(1);
+    timer.sleep_until(deadline).await;
 }
 
 /// [`eventually`], for where there is no runtime; answers whether it was done in time.
