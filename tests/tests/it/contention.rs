@@ -58,9 +58,9 @@ async fn split(mut link: MultiplexedConnection, all_have_read: Arc<Barrier>) -> 
     true
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn split_check_and_update_admits_all_sixteen_when_all_read_first() {
-    on_every_server(|program| async move {
+#[test]
+fn split_check_and_update_admits_all_sixteen_when_all_read_first() {
+    on_every_server(async |program| {
         let server = program.setup().start();
         let barrier = Arc::new(Barrier::new(CLIENTS));
         let outcomes = clients(&server, |link| split(link, Arc::clone(&barrier))).await;
@@ -73,13 +73,12 @@ async fn split_check_and_update_admits_all_sixteen_when_all_read_first() {
             .query(&mut server.admin())
             .unwrap();
         assert_eq!(stored, 16);
-    })
-    .await;
+    });
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_atomic_store_admits_exactly_five_of_sixteen_and_reports_each_total_once() {
-    on_every_server(|program| async move {
+#[test]
+fn the_atomic_store_admits_exactly_five_of_sixteen_and_reports_each_total_once() {
+    on_every_server(async |program| {
         let server = program.setup().start();
         let barrier = Arc::new(Barrier::new(CLIENTS));
         let decisions = clients(&server, |link| {
@@ -117,13 +116,12 @@ async fn the_atomic_store_admits_exactly_five_of_sixteen_and_reports_each_total_
             .query(&mut server.admin())
             .unwrap();
         assert!((1..=60_000).contains(&ttl_ms), "{ttl_ms}");
-    })
-    .await;
+    });
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn clients_that_share_one_connection_are_told_apart_too() {
-    on_every_server(|program| async move {
+#[test]
+fn clients_that_share_one_connection_are_told_apart_too() {
+    on_every_server(async |program| {
         let server = program.setup().start();
         let shared = store(&server).await;
         let tasks: Vec<_> = (0..CLIENTS)
@@ -139,6 +137,5 @@ async fn clients_that_share_one_connection_are_told_apart_too() {
         }
         totals.sort_unstable();
         assert_eq!(totals, [1, 2, 3, 4, 5]);
-    })
-    .await;
+    });
 }

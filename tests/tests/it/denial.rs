@@ -38,9 +38,9 @@ fn observe(server: &Server, budget: &Budget) -> (Vec<u8>, i64, u64) {
     (bytes, deadline, keys)
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_denial_changes_neither_the_counter_nor_the_deadline() {
-    on_every_server(|program| async move {
+#[test]
+fn a_denial_changes_neither_the_counter_nor_the_deadline() {
+    on_every_server(async |program| {
         let server = program.setup().start();
         let store = store(&server).await;
         let budget = budget(5);
@@ -59,13 +59,12 @@ async fn a_denial_changes_neither_the_counter_nor_the_deadline() {
         assert_eq!(full.1, before.1, "a later admission keeps the deadline");
         let _ = denied(store.acquire(&one_of(&budget)).await.unwrap());
         assert_eq!(observe(&server, &budget), full);
-    })
-    .await;
+    });
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_denial_where_no_window_is_open_opens_none() {
-    on_every_server(|program| async move {
+#[test]
+fn a_denial_where_no_window_is_open_opens_none() {
+    on_every_server(async |program| {
         let server = program.setup().start();
         let store = store(&server).await;
         for (limit, cost) in [(0, 1), (5, 6)] {
@@ -74,13 +73,12 @@ async fn a_denial_where_no_window_is_open_opens_none() {
         }
         let keys: u64 = redis::cmd("DBSIZE").query(&mut server.admin()).unwrap();
         assert_eq!(keys, 0);
-    })
-    .await;
+    });
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_peek_changes_nothing() {
-    on_every_server(|program| async move {
+#[test]
+fn a_peek_changes_nothing() {
+    on_every_server(async |program| {
         let server = program.setup().start();
         let store = store(&server).await;
         let budget = budget(5);
@@ -94,6 +92,5 @@ async fn a_peek_changes_nothing() {
         let snapshot = store.peek(&budget).await.unwrap();
         assert_eq!((snapshot.total, snapshot.remaining), (3, 2));
         assert_eq!(observe(&server, &budget), before);
-    })
-    .await;
+    });
 }

@@ -7,9 +7,9 @@ use limiter_tests::{on_every_server, pause_for};
 
 use crate::support::{counter, denied, one_of, policy, store, total, wait};
 
-#[tokio::test(flavor = "multi_thread")]
-async fn after_the_wait_of_a_denial_the_next_admission_is_the_first_of_a_new_window() {
-    on_every_server(|program| async move {
+#[test]
+fn after_the_wait_of_a_denial_the_next_admission_is_the_first_of_a_new_window() {
+    on_every_server(async |program| {
         let server = program.setup().start();
         let store = store(&server).await;
         let length = Duration::from_millis(400);
@@ -27,13 +27,12 @@ async fn after_the_wait_of_a_denial_the_next_admission_is_the_first_of_a_new_win
         assert_eq!(counter(&server, &budget), 1);
         let snapshot = store.peek(&budget).await.unwrap();
         assert!(snapshot.resets_in.unwrap() <= length + Duration::from_millis(1));
-    })
-    .await;
+    });
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_shortest_window_is_over_after_two_milliseconds() {
-    on_every_server(|program| async move {
+#[test]
+fn the_shortest_window_is_over_after_two_milliseconds() {
+    on_every_server(async |program| {
         let server = program.setup().start();
         let store = store(&server).await;
         let budget = Budget::of(&policy(1, Duration::from_millis(1)), "alice");
@@ -41,6 +40,5 @@ async fn the_shortest_window_is_over_after_two_milliseconds() {
             assert_eq!(total(store.acquire(&one_of(&budget)).await.unwrap()), 1);
             pause_for(Duration::from_millis(2)).await;
         }
-    })
-    .await;
+    });
 }

@@ -1,8 +1,12 @@
 //! Whole-system tests, each on every server of this machine.
 
+mod agreement;
 mod boundary;
 mod contention;
+mod corrupt;
+mod crash;
 mod denial;
 mod expiry;
 mod harness;
+mod refusals;
 mod support;

@@ -6,6 +6,7 @@ use limiter_core::{Acquire, Admission, Budget, Cost, Decision, Denial, Policy, W
 use limiter_redis::RedisStore;
 use limiter_tests::Server;
 use redis::aio::MultiplexedConnection;
+use redis::{ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo};
 
 /// A window that does not end while a test runs.
 pub(crate) const MINUTE: Duration = Duration::from_secs(60);
@@ -15,6 +16,14 @@ pub(crate) type Store = RedisStore<MultiplexedConnection>;
 
 pub(crate) async fn store(server: &Server) -> Store {
     RedisStore::new(server.connect().await)
+}
+
+/// A store with a connection of its own that logs in as `login` says.
+pub(crate) async fn user_store(server: &Server, login: RedisConnectionInfo) -> Store {
+    let address = ConnectionAddr::Unix(server.socket());
+    let info = address.into_connection_info().unwrap();
+    let client = redis::Client::open(info.set_redis_settings(login)).unwrap();
+    RedisStore::new(client.get_multiplexed_async_connection().await.unwrap())
 }
 
 pub(crate) fn policy(limit: u64, length: Duration) -> Policy {
