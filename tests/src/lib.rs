@@ -15,7 +15,8 @@
 //! # The nouns
 //!
 //! A [`Program`] is a server's binary; [`servers`] finds all that this machine has. A [`Setup`]
-//! says how to run one, and a [`Server`] is one that runs. [`on_every_server`] repeats an
+//! says how to run one, and a [`Server`] is one that runs. A [`Proxy`] stands before one and loses
+//! what it is told to. [`on_every_server`] repeats an
 //! asynchronous test on all of them.
 //!
 //! # Limitations
@@ -27,12 +28,14 @@ mod every;
 mod janitor;
 mod ports;
 mod program;
+mod proxy;
 mod server;
 mod setup;
 mod wait;
 
 pub use every::on_every_server;
 pub use program::{Program, servers};
+pub use proxy::{Direction, Fate, Fault, Proxy};
 pub use server::Server;
 pub use setup::{Persistence, Setup};
 pub use wait::{eventually, pause_for};

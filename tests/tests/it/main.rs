@@ -8,5 +8,6 @@ mod crash;
 mod denial;
 mod expiry;
 mod harness;
+mod lossy;
 mod refusals;
 mod support;
