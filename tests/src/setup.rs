@@ -87,7 +87,6 @@ impl Setup {
     pub fn replica_of(self, primary: &Server) -> Self {
         let port = primary.port().expect("a primary that listens on TCP");
         self.directive("replicaof", format_args!("127.0.0.1 {port}"))
-            .directive("repl-diskless-sync-delay", 0)
     }
 
     /// A node of a cluster, on TCP, that calls another one lost after `timeout_ms`.
@@ -96,7 +95,6 @@ impl Setup {
         self.tcp()
             .directive("cluster-enabled", "yes")
             .directive("cluster-node-timeout", timeout_ms)
-            .directive("repl-diskless-sync-delay", 0)
     }
 
     /// A sentinel, on TCP: it watches servers and keeps no keys.
@@ -129,6 +127,8 @@ impl Setup {
             "dir \"{dir}\"\nunixsocket \"{socket}\"\nport {port}\nbind 127.0.0.1\ndaemonize no\n"
         );
         if !self.sentinel {
+            // A replica that comes is not made to wait for others.
+            text.push_str("repl-diskless-sync-delay 0\n");
             text.push_str(match self.persistence {
                 Persistence::None | Persistence::Snapshots => "save \"\"\nappendonly no\n",
                 Persistence::AppendAlways => "save \"\"\nappendonly yes\nappendfsync always\n",

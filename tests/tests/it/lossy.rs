@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use limiter_core::{Budget, BudgetStore, Error, ErrorKind, MAX_UNITS};
-use limiter_redis::RedisStore;
+use limiter_redis::{RedisStore, RedisStoreBuilder};
 use limiter_tests::{Direction, Fate, Fault, Program, Proxy, Server, eventually, on_every_server};
 use redis::AsyncConnectionConfig;
 
@@ -247,5 +247,76 @@ fn requests_and_replies_that_come_byte_by_byte_are_whole_all_the_same() {
             );
         }
         assert_eq!(line.charged(), 11, "{program}");
+    });
+}
+
+/// The next answer of a store that stays as it is, and nothing else charged on the way to it.
+async fn goes_on(line: &Line, store: &impl BudgetStore, what: &str) {
+    line.settled().await;
+    let charged = line.charged();
+    let next = store.acquire(&one_of(&line.budget)).await;
+    let next = next.unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert_eq!(total(next), charged + 1, "{what}");
+}
+
+#[test]
+fn a_store_goes_on_by_itself_after_every_cut() {
+    on_every_server(async |program| {
+        let line = Line::to(program).await;
+        let builder = RedisStoreBuilder::unix_socket(line.proxy.socket());
+        let store = builder.response_deadline(SOON).connect().await.unwrap();
+        for (direction, step) in [(Direction::Request, 7), (Direction::Reply, 1)] {
+            for after in (0..).step_by(step) {
+                let before = line.charged();
+                let fault = Fault {
+                    direction,
+                    after,
+                    fate: Fate::Cut,
+                };
+                line.proxy.arm(fault);
+                let told = store.acquire(&one_of(&line.budget)).await.map(total);
+                if !line.proxy.disarm() {
+                    break;
+                }
+                let what = format!("{program}, {fault:?}");
+                // A whole reply may be read before the end of its connection is.
+                let idle = told.is_ok();
+                line.settled().await;
+                let charged = line.charged() - before;
+                Outcome { told, charged }.assert_true(&what);
+                if idle {
+                    let _ = store.acquire(&one_of(&line.budget)).await;
+                }
+                goes_on(&line, &store, &what).await;
+            }
+        }
+    });
+}
+
+#[test]
+fn a_connection_that_is_cut_while_it_is_opened_was_sent_nothing() {
+    on_every_server(async |program| {
+        let line = Line::to(program).await;
+        let before = line.charged();
+        for (direction, step) in [(Direction::Request, 5), (Direction::Reply, 1)] {
+            // The greeting is shorter than this, in both directions.
+            for after in (0..10).map(|number| number * step) {
+                let builder = RedisStoreBuilder::unix_socket(line.proxy.socket());
+                let store = builder.response_deadline(SOON).connect_lazily().unwrap();
+                let fault = Fault {
+                    direction,
+                    after,
+                    fate: Fate::Cut,
+                };
+                line.proxy.arm(fault);
+                let told = store.acquire(&one_of(&line.budget)).await;
+                let struck = line.proxy.disarm();
+                let kind = told.map(total).map_err(|error| error.kind());
+                assert!(struck, "{program}, {fault:?}: {kind:?}");
+                assert_eq!(kind, Err(ErrorKind::Unavailable), "{program}, {fault:?}");
+                line.settled().await;
+                assert_eq!(line.charged(), before, "{program}, {fault:?}");
+            }
+        }
     });
 }

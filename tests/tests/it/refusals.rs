@@ -4,9 +4,9 @@ use std::fs;
 use std::time::Duration;
 
 use limiter_core::{BudgetStore, Error, ErrorKind};
-use limiter_redis::RedisStore;
+use limiter_redis::{RedisStore, RedisStoreBuilder};
 use limiter_tests::{Persistence, Program, Server, eventually, on_every_server};
-use redis::{ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo};
+use redis::RedisConnectionInfo;
 
 use crate::support::{
     Store, admitted, budget, counter, denied, one_of, some_of, store, total, user_store,
@@ -240,10 +240,6 @@ fn a_user_without_a_right_that_the_store_needs() {
 fn no_server_at_all() {
     on_every_server(async |program| {
         let mut server = program.setup().start();
-        let info = ConnectionAddr::Unix(server.socket())
-            .into_connection_info()
-            .unwrap();
-        let client = redis::Client::open(info).unwrap();
         for orderly in [false, true] {
             // After a crash the socket's file is still there, after an orderly end it is not.
             if orderly {
@@ -253,16 +249,26 @@ fn no_server_at_all() {
                 server.kill();
             }
             assert_eq!(server.socket().exists(), !orderly);
-            let lazy = client.get_connection_manager_lazy(quick()).unwrap();
-            let error = RedisStore::new(lazy)
+            let builder = RedisStoreBuilder::unix_socket(server.socket());
+            let store = builder.clone().connect_lazily().unwrap();
+            let told = store.acquire(&one_of(&budget(5))).await.unwrap_err();
+            assert_eq!(told.kind(), ErrorKind::Unavailable, "{program}: {told}");
+            let told = builder.connect().await.unwrap_err();
+            assert_eq!(told.kind(), ErrorKind::Unavailable, "{program}: {told}");
+            // The connection manager of the `redis` crate tells the same by its error.
+            let manager = server
+                .client()
+                .get_connection_manager_lazy(no_retries())
+                .unwrap();
+            let told = RedisStore::new(manager)
                 .acquire(&one_of(&budget(5)))
                 .await
                 .unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Unavailable, "{program}: {error}");
+            assert_eq!(told.kind(), ErrorKind::Unavailable, "{program}: {told}");
         }
     });
 }
 
-fn quick() -> redis::aio::ConnectionManagerConfig {
+fn no_retries() -> redis::aio::ConnectionManagerConfig {
     redis::aio::ConnectionManagerConfig::new().set_number_of_retries(0)
 }
