@@ -24,6 +24,7 @@
 //! Everything here panics where it cannot do what it was asked to: that is a failed test. It needs
 //! Unix (sockets and signals), `sh` and `awk`.
 
+mod certificates;
 mod every;
 mod janitor;
 mod ports;
@@ -33,7 +34,8 @@ mod server;
 mod setup;
 mod wait;
 
-pub use every::on_every_server;
+pub use certificates::Certificates;
+pub use every::{on_every, on_every_server};
 pub use program::{Program, servers};
 pub use proxy::{Direction, Fate, Fault, Proxy};
 pub use server::Server;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-use crate::Setup;
+use crate::{Certificates, Setup};
 
 /// The binary of a server, and what it says it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +58,12 @@ impl Program {
     /// Whether its version is at least `major.minor`. Valkey's count goes on from Redis 7.2.
     pub fn is_at_least(&self, major: u32, minor: u32) -> bool {
         (self.version.0, self.version.1) >= (major, minor)
+    }
+
+    /// Whether it was built with TLS: starts it once with it, to see.
+    pub fn has_tls(&self) -> bool {
+        let certificates = Certificates::new();
+        self.setup().tls(&certificates, false).try_start().is_ok()
     }
 
     /// How to run it: on a Unix socket only, nothing kept on disk.

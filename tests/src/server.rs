@@ -27,7 +27,7 @@ pub struct Server {
 }
 
 impl Server {
-    pub(crate) fn start(setup: Setup) -> Self {
+    pub(crate) fn start(setup: Setup) -> Result<Self, String> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let dir = janitor::directory().join(number.to_string());
@@ -39,8 +39,8 @@ impl Server {
         };
         let text = server.setup.configuration(&server.dir, &server.socket());
         fs::write(server.configuration(), text).expect("a configuration file");
-        server.restart();
-        server
+        server.launch()?;
+        Ok(server)
     }
 
     /// Starts it again in the same directory, and waits until it answers.
@@ -49,6 +49,10 @@ impl Server {
     /// Where it still runs, or does not start; the message has the end of its log.
     pub fn restart(&mut self) {
         assert!(self.process.is_none(), "{} still runs", self.program());
+        self.launch().unwrap_or_else(|why| panic!("{why}"));
+    }
+
+    fn launch(&mut self) -> Result<(), String> {
         let log = File::options()
             .create(true)
             .append(true)
@@ -64,13 +68,18 @@ impl Server {
             .stderr(log.try_clone().expect("a second handle of the log"))
             .stdout(log)
             .spawn()
-            .unwrap_or_else(|error| panic!("{} does not start: {error}", self.program()));
+            .map_err(|error| format!("{} does not start: {error}", self.program()))?;
         janitor::started(child.id());
         self.process = Some(child);
-        let answers = wait::until(PATIENCE, || self.has_ended() || self.answers());
-        if !answers || self.has_ended() {
-            panic!("{} does not start:\n{}", self.program(), self.log_end());
+        wait::until(PATIENCE, || self.has_ended() || self.answers());
+        if self.has_ended() || !self.answers() {
+            return Err(format!(
+                "{} does not start:\n{}",
+                self.program(),
+                self.log_end()
+            ));
         }
+        Ok(())
     }
 
     /// Kills it as a crash would, and reaps it. What it had not written is lost.
@@ -123,6 +132,11 @@ impl Server {
     /// Its TCP port on the loopback address, if it listens on one.
     pub fn port(&self) -> Option<u16> {
         self.setup.port
+    }
+
+    /// Its TCP port with TLS, if it listens on one.
+    pub fn tls_port(&self) -> Option<u16> {
+        self.setup.tls_port
     }
 
     /// How to connect to it by its Unix socket, with the login of its setup.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::{Program, Server, ports};
+use crate::{Certificates, Program, Server, ports};
 
 /// What a server keeps on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +26,7 @@ pub enum Persistence {
 pub struct Setup {
     pub(crate) program: Program,
     pub(crate) port: Option<u16>,
+    pub(crate) tls_port: Option<u16>,
     pub(crate) login: Option<(String, String)>,
     pub(crate) sentinel: bool,
     persistence: Persistence,
@@ -37,6 +38,7 @@ impl Setup {
         Self {
             program: program.clone(),
             port: None,
+            tls_port: None,
             login: None,
             sentinel: false,
             persistence: Persistence::None,
@@ -56,6 +58,20 @@ impl Setup {
     pub fn tcp(mut self) -> Self {
         self.port = Some(ports::free());
         self
+    }
+
+    /// Listens on a free TCP port with TLS as well, under the server's certificate. Where
+    /// `both_sides`, clients must show a certificate of the same authority.
+    #[must_use]
+    pub fn tls(mut self, certificates: &Certificates, both_sides: bool) -> Self {
+        let port = ports::free();
+        self.tls_port = Some(port);
+        let dir = certificates.dir().display();
+        self.directive("tls-port", port)
+            .directive("tls-cert-file", format_args!("\"{dir}/server.pem\""))
+            .directive("tls-key-file", format_args!("\"{dir}/server.key\""))
+            .directive("tls-ca-cert-file", format_args!("\"{dir}/authority.pem\""))
+            .directive("tls-auth-clients", if both_sides { "yes" } else { "no" })
     }
 
     /// Asks every client for `password`.
@@ -116,6 +132,14 @@ impl Setup {
     /// # Panics
     /// Where it does not start; the message has the end of its log.
     pub fn start(self) -> Server {
+        self.try_start().unwrap_or_else(|why| panic!("{why}"))
+    }
+
+    /// [`start`](Self::start), where it is the question whether it starts.
+    ///
+    /// # Errors
+    /// Where it does not, with the end of its log.
+    pub fn try_start(self) -> Result<Server, String> {
         Server::start(self)
     }
 

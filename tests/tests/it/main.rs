@@ -11,3 +11,4 @@ mod harness;
 mod lossy;
 mod refusals;
 mod support;
+mod topology;

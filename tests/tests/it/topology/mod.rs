@@ -1,0 +1,4 @@
+//! The Redis store where it will live.
+
+mod standalone;
+mod tls;
