@@ -11,13 +11,18 @@ use super::scenario::Request;
 /// How near to a deadline time may stop, where another clock runs on by itself.
 const MARGIN_MS: u64 = 20_000;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Machine {
     now: Timestamp,
     windows: HashMap<BudgetKey, Window>,
 }
 
 impl Machine {
+    pub(super) fn at(now: Timestamp) -> Self {
+        let windows = HashMap::new();
+        Self { now, windows }
+    }
+
     pub(super) fn pass(&mut self, ms: u64) {
         self.now = self.now.plus_millis(ms);
     }
