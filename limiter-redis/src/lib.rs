@@ -22,8 +22,8 @@
 //!
 //! A [`RedisStore`] keeps budgets behind a connection: any
 //! [`ConnectionLike`](redis::aio::ConnectionLike) that can be cloned. `RedisStoreBuilder` makes the
-//! ordinary ones: `ReconnectingConnection` to one server, and `RedirectingConnection` to a cluster.
-//! The [`scripts`] are what is sent: a first-arrival window is a plain integer with a deadline, and
+//! ordinary ones: `ReconnectingConnection` to one server, or to the primary that sentinels name, and
+//! `RedirectingConnection` to a cluster. The [`scripts`] are what is sent: a first-arrival window is a plain integer with a deadline, and
 //! one execution compares, creates it with its deadline, and charges. [`HashTags`] say which
 //! budgets lie in one slot of a cluster.
 //!
@@ -81,6 +81,8 @@ mod refusal;
 mod reply;
 mod script;
 pub mod scripts;
+#[cfg(feature = "tokio")]
+mod sentinel;
 mod store;
 #[cfg(feature = "tls-rustls")]
 mod tls;

@@ -10,6 +10,12 @@ use redis::{
     AsyncConnectionConfig, Client, Cmd, ErrorKind, Pipeline, RedisFuture, RedisResult, Value,
 };
 
+use crate::sentinel::Sentinels;
+
+/// What opens a connection: to one server, or to whoever is the primary now.
+type Opener = Box<dyn Fn() -> BoxFuture<'static, RedisResult<MultiplexedConnection>> + Send + Sync>;
+
+/// Connects when it is first polled. Where all who wait for it are dropped it stands still.
 type Link = Shared<BoxFuture<'static, RedisResult<MultiplexedConnection>>>;
 
 /// One multiplexed connection that is replaced after it broke. Clones share it.
@@ -31,20 +37,41 @@ type Link = Shared<BoxFuture<'static, RedisResult<MultiplexedConnection>>>;
 pub struct ReconnectingConnection(Arc<Inner>);
 
 struct Inner {
-    client: Client,
-    config: AsyncConnectionConfig,
+    opener: Opener,
+    db: i64,
     link: Mutex<Link>,
 }
 
 impl ReconnectingConnection {
     /// Connects with `client` at the first request. Both deadlines are those of `config`.
     pub fn new(client: Client, config: AsyncConnectionConfig) -> Self {
-        let link = Mutex::new(open(&client, &config));
-        Self(Arc::new(Inner {
-            client,
-            config,
-            link,
-        }))
+        let db = client.get_connection_info().redis_settings().db();
+        let opener = move || {
+            let (client, config) = (client.clone(), config.clone());
+            async move {
+                client
+                    .get_multiplexed_async_connection_with_config(&config)
+                    .await
+            }
+            .boxed()
+        };
+        Self::opened_by(Box::new(opener), db)
+    }
+
+    /// Connects, at the first request, to the primary that `sentinels` name, and asks them again
+    /// each time that a connection broke.
+    pub(crate) fn to_primary(sentinels: Sentinels, config: AsyncConnectionConfig) -> Self {
+        let db = sentinels.login.db();
+        let opener = move || {
+            let (sentinels, config) = (sentinels.clone(), config.clone());
+            async move { sentinels.primary(&config).await }.boxed()
+        };
+        Self::opened_by(Box::new(opener), db)
+    }
+
+    fn opened_by(opener: Opener, db: i64) -> Self {
+        let link = Mutex::new(opener().shared());
+        Self(Arc::new(Inner { opener, db, link }))
     }
 
     /// Connects now, unless it is connected already.
@@ -79,21 +106,9 @@ impl ReconnectingConnection {
     fn replace(&self, worn: &Link) {
         let mut link = self.link();
         if link.ptr_eq(worn) {
-            *link = open(&self.0.client, &self.0.config);
+            *link = (self.0.opener)().shared();
         }
     }
-}
-
-/// Connects when it is first polled. Where all who wait for it are dropped it stands still.
-fn open(client: &Client, config: &AsyncConnectionConfig) -> Link {
-    let (client, config) = (client.clone(), config.clone());
-    async move {
-        client
-            .get_multiplexed_async_connection_with_config(&config)
-            .await
-    }
-    .boxed()
-    .shared()
 }
 
 /// Whether the connection that gave this answer is of no more use.
@@ -147,7 +162,7 @@ impl ConnectionLike for ReconnectingConnection {
     }
 
     fn get_db(&self) -> i64 {
-        self.0.client.get_connection_info().redis_settings().db()
+        self.0.db
     }
 }
 

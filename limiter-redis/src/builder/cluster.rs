@@ -1,20 +1,12 @@
 //! Connecting to a cluster.
 
 use limiter_core::Error;
-use redis::IntoConnectionInfo;
 use redis::cluster::ClusterClientBuilder;
 
 use super::{RedisStoreBuilder, unreachable};
 use crate::{RedirectingConnection, RedisStore};
 
 impl RedisStoreBuilder {
-    /// Another node to ask for the cluster's layout where the first one does not answer.
-    #[must_use]
-    pub fn seed(mut self, url: impl Into<String>) -> Self {
-        self.seeds.push(url.into());
-        self
-    }
-
     /// Connects to the cluster that the server belongs to. The response deadline holds for each
     /// request; following redirections makes up to ten of a call, so where a bound on the call is
     /// needed, wrap the store in a [`DeadlineStore`](limiter_core::DeadlineStore).
@@ -25,11 +17,7 @@ impl RedisStoreBuilder {
     /// # Panics
     /// Outside a tokio runtime.
     pub async fn connect_cluster(self) -> Result<RedisStore<RedirectingConnection>, Error> {
-        let mut nodes = vec![self.address()?];
-        for seed in &self.seeds {
-            nodes.push(seed.as_str().into_connection_info().map_err(unreachable)?);
-        }
-        let cluster = ClusterClientBuilder::new(nodes)
+        let cluster = ClusterClientBuilder::new(self.addresses()?)
             .retries(0)
             .connection_timeout(self.connect_deadline)
             .response_timeout(self.response_deadline)

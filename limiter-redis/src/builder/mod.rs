@@ -2,6 +2,7 @@
 
 #[cfg(feature = "cluster")]
 mod cluster;
+mod sentinels;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ use limiter_core::Error;
 use redis::aio::MultiplexedConnection;
 use redis::{
     AsyncConnectionConfig, Client, ConnectionAddr, ConnectionInfo, ErrorKind as RedisKind,
-    IntoConnectionInfo, RedisError,
+    IntoConnectionInfo, RedisConnectionInfo, RedisError,
 };
 
 use crate::key::{DEFAULT_PREFIX, HashTags};
@@ -38,8 +39,8 @@ use crate::{ReconnectingConnection, RedisStore};
 #[derive(Clone, Debug)]
 pub struct RedisStoreBuilder {
     server: Server,
-    #[cfg(feature = "cluster")]
-    seeds: Vec<String>,
+    seeds: Vec<Server>,
+    primary_login: RedisConnectionInfo,
     prefix: String,
     tags: HashTags,
     connect_deadline: Duration,
@@ -74,13 +75,20 @@ impl RedisStoreBuilder {
     fn of(server: Server) -> Self {
         Self {
             server,
-            #[cfg(feature = "cluster")]
             seeds: Vec::new(),
+            primary_login: RedisConnectionInfo::default(),
             prefix: DEFAULT_PREFIX.to_owned(),
             tags: HashTags::default(),
             connect_deadline: Self::DEFAULT_CONNECT_DEADLINE,
             response_deadline: Self::DEFAULT_RESPONSE_DEADLINE,
         }
+    }
+
+    /// Another node of the cluster, or another sentinel, to ask where the first one does not answer.
+    #[must_use]
+    pub fn seed(mut self, url: impl Into<String>) -> Self {
+        self.seeds.push(Server::Url(url.into()));
+        self
     }
 
     /// Goes before every key; [`DEFAULT_PREFIX`] unless given. Braces are not allowed.
@@ -165,15 +173,25 @@ impl RedisStoreBuilder {
     }
 
     fn client(&self) -> Result<Client, Error> {
-        Client::open(self.address()?).map_err(unreachable)
+        Client::open(self.server.address()?).map_err(unreachable)
     }
 
+    /// The server and the seeds, in the order in which they were given.
+    fn addresses(&self) -> Result<Vec<ConnectionInfo>, Error> {
+        std::iter::once(&self.server)
+            .chain(&self.seeds)
+            .map(Server::address)
+            .collect()
+    }
+}
+
+impl Server {
     fn address(&self) -> Result<ConnectionInfo, Error> {
         #[cfg(feature = "tls-rustls")]
         crate::tls::provide_cryptography();
-        match &self.server {
-            Server::Url(url) => url.as_str().into_connection_info(),
-            Server::UnixSocket(path) => ConnectionAddr::Unix(path.clone()).into_connection_info(),
+        match self {
+            Self::Url(url) => url.as_str().into_connection_info(),
+            Self::UnixSocket(path) => ConnectionAddr::Unix(path.clone()).into_connection_info(),
         }
         .map_err(unreachable)
     }
