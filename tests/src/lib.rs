@@ -16,7 +16,7 @@
 //!
 //! A [`Program`] is a server's binary; [`servers`] finds all that this machine has. A [`Setup`]
 //! says how to run one, and a [`Server`] is one that runs. A [`Proxy`] stands before one and loses
-//! what it is told to. [`on_every_server`] repeats an
+//! what it is told to. [`Watched`] and [`Cluster`] are whole topologies. [`on_every_server`] repeats an
 //! asynchronous test on all of them.
 //!
 //! # Limitations
@@ -25,19 +25,23 @@
 //! Unix (sockets and signals), `sh` and `awk`.
 
 mod certificates;
+mod cluster;
 mod every;
 mod janitor;
 mod ports;
 mod program;
 mod proxy;
+mod sentinels;
 mod server;
 mod setup;
 mod wait;
 
 pub use certificates::Certificates;
+pub use cluster::Cluster;
 pub use every::{on_every, on_every_server};
 pub use program::{Program, servers};
 pub use proxy::{Direction, Fate, Fault, Proxy};
+pub use sentinels::Watched;
 pub use server::Server;
 pub use setup::{Persistence, Setup};
 pub use wait::{eventually, pause_for};

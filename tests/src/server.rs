@@ -105,6 +105,11 @@ impl Server {
         self.signal(Signal::CONT);
     }
 
+    /// Whether it was started, and not killed or stopped since.
+    pub fn is_running(&self) -> bool {
+        self.process.is_some()
+    }
+
     /// What runs.
     pub fn program(&self) -> &Program {
         &self.setup.program
@@ -161,6 +166,15 @@ impl Server {
         self.client()
             .get_connection()
             .unwrap_or_else(|error| panic!("no connection to {}: {error}", self.program()))
+    }
+
+    /// Whether a section of its INFO has `text` in it; false where it does not answer.
+    pub fn says(&self, section: &str, text: &str) -> bool {
+        let Ok(mut connection) = self.client().get_connection() else {
+            return false;
+        };
+        let info: Result<String, _> = redis::cmd("INFO").arg(section).query(&mut connection);
+        info.is_ok_and(|info| info.contains(text))
     }
 
     /// A connection of its own, of the kind that clients use. It waits long for an answer, so that

@@ -237,6 +237,74 @@ fn a_user_without_a_right_that_the_store_needs() {
 }
 
 #[test]
+fn a_server_that_is_still_loading() {
+    on_every_server(async |program| {
+        // It answers between keys, every two megabytes, and takes a while for each key.
+        let setup = program.setup().persistence(Persistence::Snapshots);
+        let setup = setup
+            .directive("rdbcompression", "no")
+            .directive("key-load-delay", 30_000);
+        let mut server = setup.start();
+        let megabyte = vec![b'x'; 1 << 20];
+        for number in 0..40 {
+            let mut set = redis::cmd("SET");
+            set.arg(number)
+                .arg(&megabyte)
+                .exec(&mut server.admin())
+                .unwrap();
+        }
+        server.stop();
+        let socket = server.socket();
+        let starting = tokio::task::spawn_blocking(move || {
+            server.restart();
+            server
+        });
+        let store = RedisStoreBuilder::unix_socket(socket).response_deadline(SOON);
+        let store = store.connect_lazily().unwrap();
+        eventually("the server is loading", SOON, async || {
+            let error = store.acquire(&one_of(&budget(5))).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Unavailable, "{program}: {error}");
+            error.message().contains("is loading")
+        })
+        .await;
+        let server = starting.await.unwrap();
+        assert_eq!(counter(&server, &budget(5)), 0, "{program}");
+        assert_eq!(
+            total(store.acquire(&one_of(&budget(5))).await.unwrap()),
+            1,
+            "{program}"
+        );
+    });
+}
+
+#[test]
+fn a_server_with_too_many_clients() {
+    on_every_server(async |program| {
+        let server = program.setup().start();
+        let mut only = server.admin();
+        let mut limit = redis::cmd("CONFIG");
+        limit
+            .arg(&["SET", "maxclients", "1"])
+            .exec(&mut only)
+            .unwrap();
+        let store = RedisStoreBuilder::unix_socket(server.socket())
+            .connect_lazily()
+            .unwrap();
+        let error = store.acquire(&one_of(&budget(5))).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable, "{program}: {error}");
+        let mut more = redis::cmd("CONFIG");
+        more.arg(&["SET", "maxclients", "100"])
+            .exec(&mut only)
+            .unwrap();
+        assert_eq!(
+            total(store.acquire(&one_of(&budget(5))).await.unwrap()),
+            1,
+            "{program}"
+        );
+    });
+}
+
+#[test]
 fn no_server_at_all() {
     on_every_server(async |program| {
         let mut server = program.setup().start();

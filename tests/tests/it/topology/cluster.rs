@@ -1,0 +1,113 @@
+//! A cluster of three primaries and three replicas.
+
+use std::time::Duration;
+
+use limiter_core::{Budget, BudgetStore, DeadlineStore, MAX_UNITS, TokioTimer};
+use limiter_redis::RedisStoreBuilder;
+use limiter_tests::{Cluster, Server, eventually, on_every_server};
+
+use super::alone;
+use super::load::Load;
+use crate::support::{MINUTE, key, policy};
+
+const SOON: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_secs(2);
+
+/// How much later than its deadline a call may be told, on a busy machine.
+const LATE: Duration = Duration::from_secs(2);
+
+/// Budgets of different identities, and so in different slots.
+fn budgets() -> Vec<Budget> {
+    let policy = policy(MAX_UNITS, MINUTE * 60);
+    (0..12_u64)
+        .map(|identity| Budget::of(&policy, identity))
+        .collect()
+}
+
+async fn stores(cluster: &Cluster) -> Vec<impl BudgetStore + 'static> {
+    let mut stores = Vec::new();
+    for _ in 0..4 {
+        let mut urls = cluster.urls().into_iter();
+        let builder = RedisStoreBuilder::url(urls.next().unwrap());
+        let builder = urls.fold(builder, RedisStoreBuilder::seed);
+        let store = builder
+            .connect_deadline(Duration::from_millis(500))
+            .response_deadline(Duration::from_millis(500))
+            .connect_cluster()
+            .await
+            .unwrap();
+        stores.push(DeadlineStore::new(store, TokioTimer::default(), DEADLINE));
+    }
+    stores
+}
+
+/// The counter of `budget` on `node`, whether that is its primary or the replica.
+fn stored(node: &Server, budget: &Budget) -> Option<u64> {
+    let mut admin = node.admin();
+    redis::cmd("READONLY").exec(&mut admin).unwrap();
+    redis::cmd("GET").arg(key(budget)).query(&mut admin).ok()?
+}
+
+/// What the cluster holds for `budget`, asked of whichever primary has it.
+fn charged(cluster: &Cluster, budget: &Budget) -> u64 {
+    let primaries = (0..cluster.nodes.len()).filter(|node| cluster.is_primary(*node));
+    let mut found = primaries.filter_map(|node| stored(&cluster.nodes[node], budget));
+    found.next().expect("some primary has it")
+}
+
+#[test]
+fn slots_that_move_under_load_lose_and_repeat_nothing() {
+    let _turn = alone();
+    on_every_server(async |program| {
+        let cluster = Cluster::start(program);
+        let budgets = budgets();
+        let load = Load::of(stores(&cluster).await, &budgets);
+        load.goes_on("the cluster serves").await;
+        let slots: Vec<u16> = budgets.iter().map(|b| cluster.slot_of(&key(b))).collect();
+        for slot in &slots {
+            let from = cluster.primary_of(*slot);
+            cluster.move_slot(*slot, from, (from + 1) % 3);
+        }
+        load.goes_on("the cluster serves after the move").await;
+        let ledger = load.stop().await;
+        for budget in &budgets {
+            assert_eq!(ledger.lost(budget, charged(&cluster, budget), u64::MAX), 0);
+        }
+        ledger.report(program, "slots moved", 0);
+        ledger.assert_no_slower_than(DEADLINE + LATE);
+    });
+}
+
+#[test]
+fn a_primary_of_a_cluster_that_is_killed_under_load_costs_what_its_replica_had_not_received() {
+    let _turn = alone();
+    on_every_server(async |program| {
+        let mut cluster = Cluster::start(program);
+        let budgets = budgets();
+        let load = Load::of(stores(&cluster).await, &budgets);
+        load.goes_on("the cluster serves").await;
+        cluster.nodes[0].kill();
+        let replica = cluster.replica_of(0);
+        let kept: Vec<u64> = budgets
+            .iter()
+            .map(
+                |budget| match cluster.primary_of(cluster.slot_of(&key(budget))) {
+                    0 => stored(&cluster.nodes[replica], budget).unwrap_or(0),
+                    _ => u64::MAX,
+                },
+            )
+            .collect();
+        eventually("the replica is promoted", SOON, async || {
+            cluster.is_primary(replica)
+        })
+        .await;
+        load.goes_on("the cluster serves the same clients").await;
+        let ledger = load.stop().await;
+        let mut lost = 0;
+        for (budget, kept) in budgets.iter().zip(kept) {
+            lost += ledger.lost(budget, charged(&cluster, budget), kept);
+        }
+        ledger.report(program, "primary of a cluster killed", lost);
+        ledger.assert_no_slower_than(DEADLINE + LATE);
+    });
+}
