@@ -39,7 +39,7 @@ mod wait;
 pub use certificates::Certificates;
 pub use cluster::Cluster;
 pub use every::{on_every, on_every_server};
-pub use program::{Program, servers};
+pub use program::{Program, find_servers, servers};
 pub use proxy::{Direction, Fate, Fault, Proxy};
 pub use sentinels::Watched;
 pub use server::Server;

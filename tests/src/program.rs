@@ -60,6 +60,10 @@ impl Program {
         (self.version.0, self.version.1) >= (major, minor)
     }
 
+    fn is_same_version(&self, other: &Self) -> bool {
+        (self.flavour, self.version) == (other.flavour, other.version)
+    }
+
     /// Whether it was built with TLS: starts it once with it, to see.
     pub fn has_tls(&self) -> bool {
         let certificates = Certificates::new();
@@ -91,11 +95,16 @@ fn parse_version(text: &str) -> Option<(u32, u32, u32)> {
 /// # Panics
 /// Where there is none, or `REDIS_SERVER` names something else: a test without a server fails.
 pub fn servers() -> &'static [Program] {
+    find_servers().unwrap_or_else(|why| panic!("{why}"))
+}
+
+/// [`servers`], for who has something better to do than to panic.
+///
+/// # Errors
+/// Where there is none, or `REDIS_SERVER` names something else; in one line that says what to do.
+pub fn find_servers() -> Result<&'static [Program], &'static str> {
     static FOUND: LazyLock<Result<Vec<Program>, String>> = LazyLock::new(find);
-    match &*FOUND {
-        Ok(programs) => programs,
-        Err(why) => panic!("{why}"),
-    }
+    FOUND.as_deref().map_err(String::as_str)
 }
 
 fn find() -> Result<Vec<Program>, String> {
@@ -104,10 +113,12 @@ fn find() -> Result<Vec<Program>, String> {
         return Ok(vec![program]);
     }
     let on_path = PathBuf::from("redis-server");
-    let found: Vec<Program> = std::iter::once(on_path)
-        .chain(fetched())
-        .filter_map(|path| Program::identify(path).ok())
-        .collect();
+    let mut found: Vec<Program> = Vec::new();
+    for path in std::iter::once(on_path).chain(fetched()) {
+        let program = Program::identify(path).ok();
+        // One of each version is enough.
+        found.extend(program.filter(|new| found.iter().all(|old| !old.is_same_version(new))));
+    }
     if found.is_empty() {
         return Err(
             "no server to test on: run tests/servers, which fetches some, or name a \
@@ -120,7 +131,8 @@ fn find() -> Result<Vec<Program>, String> {
 
 /// What `tests/servers` left in `servers/`, in the order of the folders' names.
 fn fetched() -> Vec<PathBuf> {
-    let servers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../servers");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+    let servers = root.map(|root| root.join("servers")).unwrap_or_default();
     let folders = fs::read_dir(servers).into_iter().flatten().flatten();
     let mut binaries: Vec<PathBuf> = folders
         .flat_map(|folder| ["redis-server", "valkey-server"].map(|name| folder.path().join(name)))
