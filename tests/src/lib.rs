@@ -26,6 +26,7 @@
 
 mod certificates;
 mod cluster;
+mod connect;
 mod every;
 mod janitor;
 mod ports;
