@@ -7,7 +7,7 @@ use limiter_redis::RedisStoreBuilder;
 use limiter_tests::{Cluster, Server, eventually, on_every_server};
 
 use super::alone;
-use super::load::Load;
+use crate::load::Load;
 use crate::support::{MINUTE, key, policy};
 
 const SOON: Duration = Duration::from_secs(60);

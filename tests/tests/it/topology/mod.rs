@@ -1,7 +1,6 @@
 //! The Redis store where it will live.
 
 mod cluster;
-mod load;
 mod sentinels;
 mod standalone;
 mod tls;

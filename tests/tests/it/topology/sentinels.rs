@@ -7,7 +7,7 @@ use limiter_redis::{ReconnectingConnection, RedisStore, RedisStoreBuilder};
 use limiter_tests::{Watched, eventually, on_every_server};
 
 use super::alone;
-use super::load::Load;
+use crate::load::Load;
 use crate::support::{budget, counter, one_of, total};
 
 const SOON: Duration = Duration::from_secs(60);

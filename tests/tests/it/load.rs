@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use limiter_core::{Budget, BudgetKey, BudgetStore, Clock, ErrorKind, SystemClock};
+use limiter_core::{Budget, BudgetKey, BudgetStore, Clock, Decision, ErrorKind, SystemClock};
 use limiter_tests::{Program, eventually, pause_for};
 use tokio::task::JoinHandle;
 
@@ -16,15 +16,16 @@ const SOON: Duration = Duration::from_secs(60);
 /// How many answers show that a client works again.
 const ENOUGH: u64 = 30;
 
-pub(super) struct Load {
+pub(crate) struct Load {
     stop: Arc<AtomicBool>,
     clients: Vec<(Arc<AtomicU64>, JoinHandle<Ledger>)>,
 }
 
 /// What the clients were told.
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
+pub(crate) struct Ledger {
     budgets: BTreeMap<BudgetKey, Account>,
+    denied: u64,
     unavailable: u64,
     slowest: Duration,
 }
@@ -39,7 +40,7 @@ struct Account {
 
 impl Load {
     /// One client for each store; each asks the `budgets` in turn, one unit each.
-    pub(super) fn of<S: BudgetStore + 'static>(stores: Vec<S>, budgets: &[Budget]) -> Self {
+    pub(crate) fn of<S: BudgetStore + 'static>(stores: Vec<S>, budgets: &[Budget]) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let clients = stores
             .into_iter()
@@ -54,7 +55,7 @@ impl Load {
     }
 
     /// Waits until every client has been answered a good many times more.
-    pub(super) async fn goes_on(&self, what: &str) {
+    pub(crate) async fn goes_on(&self, what: &str) {
         for (answered, _) in &self.clients {
             let goal = answered.load(Ordering::Relaxed) + ENOUGH;
             eventually(what, SOON, async || {
@@ -64,7 +65,7 @@ impl Load {
         }
     }
 
-    pub(super) async fn stop(self) -> Ledger {
+    pub(crate) async fn stop(self) -> Ledger {
         self.stop.store(true, Ordering::Relaxed);
         let mut ledger = Ledger::default();
         for (_, client) in self.clients {
@@ -91,11 +92,12 @@ async fn client(
         let took = Duration::from_millis(clock.now().millis_since(start));
         ledger.slowest = ledger.slowest.max(took);
         let account = ledger.budgets.entry(budget.key()).or_default();
-        match told.map(total) {
-            Ok(total) => {
-                answered.fetch_add(1, Ordering::Relaxed);
-                *account.totals.entry(total).or_default() += 1;
-            }
+        if told.is_ok() {
+            answered.fetch_add(1, Ordering::Relaxed);
+        }
+        match told {
+            Ok(Decision::Denied(_)) => ledger.denied += 1,
+            Ok(admitted) => *account.totals.entry(total(admitted)).or_default() += 1,
             Err(error) => match error.kind() {
                 ErrorKind::Uncertain => account.uncertain += 1,
                 ErrorKind::Unavailable => ledger.unavailable += 1,
@@ -116,13 +118,14 @@ impl Ledger {
                 *own.totals.entry(total).or_default() += times;
             }
         }
+        self.denied += other.denied;
         self.unavailable += other.unavailable;
         self.slowest = self.slowest.max(other.slowest);
     }
 
     /// No call took longer.
     #[track_caller]
-    pub(super) fn assert_no_slower_than(&self, bound: Duration) {
+    pub(crate) fn assert_no_slower_than(&self, bound: Duration) {
         assert!(self.slowest <= bound, "a call took {:?}", self.slowest);
     }
 
@@ -132,7 +135,7 @@ impl Ledger {
     /// - No call was charged twice: the counter is explained by admissions and uncertain calls.
     /// - A total is told twice only if the failover forgot it, and never three times.
     #[track_caller]
-    pub(super) fn lost(&self, budget: &Budget, charged: u64, kept: u64) -> u64 {
+    pub(crate) fn lost(&self, budget: &Budget, charged: u64, kept: u64) -> u64 {
         let account = &self.budgets[&budget.key()];
         let told: u64 = account.totals.values().sum();
         let may_be = told + account.uncertain;
@@ -152,17 +155,25 @@ impl Ledger {
         lost
     }
 
+    /// Admissions that a caller was told.
+    pub(crate) fn admitted(&self) -> u64 {
+        let accounts = self.budgets.values();
+        accounts.flat_map(|account| account.totals.values()).sum()
+    }
+
+    /// Calls of which nobody knows whether they were charged.
+    pub(crate) fn uncertain(&self) -> u64 {
+        self.budgets.values().map(|account| account.uncertain).sum()
+    }
+
     /// One line for whoever reads the tests' output.
-    pub(super) fn report(&self, program: &Program, what: &str, lost: u64) {
-        let totals = self
-            .budgets
-            .values()
-            .flat_map(|account| account.totals.values());
-        let uncertain: u64 = self.budgets.values().map(|account| account.uncertain).sum();
+    pub(crate) fn report(&self, program: &Program, what: &str, lost: u64) {
         println!(
-            "{program}, {what}: {} admitted, {lost} of them lost, {uncertain} uncertain, \
+            "{program}, {what}: {} admitted, {lost} of them lost, {} denied, {} uncertain, \
              {} unavailable, slowest call {:?}",
-            totals.sum::<u64>(),
+            self.admitted(),
+            self.denied,
+            self.uncertain(),
             self.unavailable,
             self.slowest,
         );
