@@ -22,12 +22,13 @@ pub struct Cluster {
 
 impl Cluster {
     /// Starts all of it, and waits until every node says that all is well and every replica is in
-    /// step.
+    /// step. A node that does not answer for five seconds is taken for lost: less would be too
+    /// little on a busy machine.
     ///
     /// # Panics
     /// Where that does not come about.
     pub fn start(program: &Program) -> Self {
-        let setup = || program.setup().cluster_node(2000);
+        let setup = || program.setup().cluster_node(5000);
         let nodes: Vec<Server> = (0..2 * HALF).map(|_| setup().start()).collect();
         let cluster = Self { nodes };
         for primary in 0..HALF {
@@ -112,8 +113,10 @@ impl Cluster {
                 .exec(&mut source.admin())
                 .unwrap_or_else(|error| panic!("slot {slot} does not move: {error}"));
         }
-        for node in [target, source] {
-            let _: () = ask(node, ("SETSLOT", slot, "NODE", &to_id));
+        // The others would learn it by and by; who moves many slots at once had better tell them.
+        let others = (0..HALF).filter(|other| ![from, to].contains(other));
+        for node in [to, from].into_iter().chain(others) {
+            let _: () = ask(&self.nodes[node], ("SETSLOT", slot, "NODE", &to_id));
         }
     }
 

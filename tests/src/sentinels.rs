@@ -11,8 +11,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A primary with one replica and three sentinels, all on the loopback address.
 ///
-/// The sentinels take the primary for lost after a second without an answer, and promote the
-/// replica if two of them agree.
+/// The sentinels take the primary for lost after three seconds without an answer (less would be too
+/// little on a busy machine), and promote the replica if two of them agree.
 #[derive(Debug)]
 pub struct Watched {
     /// The primary of the beginning.
@@ -42,7 +42,7 @@ impl Watched {
                     )
                     .directive(
                         "sentinel",
-                        format_args!("down-after-milliseconds {NAME} 1000"),
+                        format_args!("down-after-milliseconds {NAME} 3000"),
                     )
                     .directive("sentinel", format_args!("failover-timeout {NAME} 10000"))
                     .start()
