@@ -1,12 +1,22 @@
 //! What is asked of a store in one atomic decision.
 
 use std::collections::HashSet;
+use std::fmt;
+use std::time::Duration;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::{Budget, Charge, Cost, Error, Identity, Policy};
+use crate::policy::bounds::MAX_IN_FLIGHT_COST;
+use crate::{
+    Budget, Capabilities, Charge, Cost, Error, Identity, Length, Nonce, Policy, Remembered,
+    RequestDigest, RequestId, RuleKind,
+};
 
 /// One atomic decision: 1 to 16 charges, admitted all together or not at all.
+///
+/// Charges to refundable windows and to in-flight budgets need a [`Nonce`]; a
+/// [`Limiter`](crate::Limiter) brings it by itself. A [`RequestId`] makes it safe to send the same
+/// request again.
 ///
 /// ```
 /// use std::time::Duration;
@@ -24,6 +34,8 @@ use crate::{Budget, Charge, Cost, Error, Identity, Policy};
 #[derive(Clone, Debug)]
 pub struct Acquire {
     charges: SmallVec<[Charge; 1]>,
+    nonce: Option<Nonce>,
+    remembered: Option<Box<Remembered>>,
 }
 
 impl Acquire {
@@ -39,6 +51,8 @@ impl Acquire {
     pub fn one(budget: Budget, cost: Cost) -> Self {
         Self {
             charges: smallvec![Charge::new(budget, cost)],
+            nonce: None,
+            remembered: None,
         }
     }
 
@@ -64,11 +78,135 @@ impl Acquire {
                 )));
             }
         }
-        Ok(Self { charges })
+        Ok(Self {
+            charges,
+            nonce: None,
+            remembered: None,
+        })
     }
 
     /// What is asked, in the order in which it was given.
     pub fn charges(&self) -> &[Charge] {
         &self.charges
+    }
+
+    /// Brings the nonce that refundable windows and leases need. It must be new; also for a request
+    /// that is sent again, though there the first one would do no harm.
+    #[must_use]
+    pub fn with_nonce(mut self, nonce: Nonce) -> Self {
+        self.nonce = Some(nonce);
+        self
+    }
+
+    /// Names the request, so that an admission is remembered for five minutes and a repeat within
+    /// them charges nothing. See [`remembered_for`](Self::remembered_for) for another life.
+    #[must_use]
+    pub fn with_id(mut self, id: RequestId) -> Self {
+        let life = Length::FIVE_MINUTES;
+        self.remembered = Some(Box::new(Remembered { id, life }));
+        self
+    }
+
+    /// Names the request, and states how long an admission is remembered: 1 ms to 366 days, in
+    /// whole milliseconds, from the admission on.
+    ///
+    /// # Errors
+    /// *Invalid* for a life out of bounds.
+    pub fn remembered_for(mut self, id: RequestId, life: Duration) -> Result<Self, Error> {
+        let life = Length::new(life)?;
+        self.remembered = Some(Box::new(Remembered { id, life }));
+        Ok(self)
+    }
+
+    /// The nonce, if one was brought.
+    pub fn nonce(&self) -> Option<Nonce> {
+        self.nonce
+    }
+
+    /// The request id and the life of its record, if it has one.
+    pub fn remembered(&self) -> Option<&Remembered> {
+        self.remembered.as_deref()
+    }
+
+    /// Whether a charge of this request needs a nonce.
+    pub fn needs_nonce(&self) -> bool {
+        let mut charges = self.charges.iter();
+        charges.any(|charge| charge.budget().policy().needs_nonce())
+    }
+
+    /// What is asked, in sixteen bytes: a repeat under the same request id must ask the same.
+    pub fn digest(&self) -> RequestDigest {
+        RequestDigest::of(&self.charges)
+    }
+
+    /// For stores, to be asked before anything is sent or charged: whether a store that offers
+    /// `offered` can serve this request. `store` names it in the error.
+    ///
+    /// # Errors
+    /// *Invalid* for more charges than it takes, for a rule that it does not keep, a refundable
+    /// window where it refunds none, a request id where it remembers none, a nonce that is needed
+    /// and missing, and for more than 1,024 permits of an in-flight budget.
+    pub fn check(&self, offered: &Capabilities, store: &dyn fmt::Display) -> Result<(), Error> {
+        let charges = self.charges.len();
+        if charges > offered.max_charges {
+            let most = offered.max_charges;
+            return Err(Error::invalid(format!(
+                "an acquisition of {charges} charges: {store} takes at most {most}"
+            )));
+        }
+        if self.remembered.is_some() && !offered.request_ids {
+            return Err(Error::invalid(format!(
+                "a request id: {store} does not remember requests"
+            )));
+        }
+        for charge in &self.charges {
+            offered.check(charge.budget().policy(), store)?;
+            self.check_charge(charge)?;
+        }
+        Ok(())
+    }
+
+    fn check_charge(&self, charge: &Charge) -> Result<(), Error> {
+        let (policy, cost) = (charge.budget().policy(), charge.cost());
+        let in_flight = policy.rule().kind() == RuleKind::InFlight;
+        if in_flight && cost.get() > MAX_IN_FLIGHT_COST {
+            return Err(Error::invalid(format!(
+                "policy {:?}: a cost of {cost} permits: allowed is 1 to {MAX_IN_FLIGHT_COST}",
+                policy.name()
+            )));
+        }
+        if self.nonce.is_none() && policy.needs_nonce() {
+            return Err(Error::invalid(format!(
+                "policy {:?}: a charge to it needs a nonce, and the request brings none",
+                policy.name()
+            )));
+        }
+        Ok(())
+    }
+
+    /// The same request of other charges, with as many and as distinct keys.
+    pub(crate) fn with_charges(&self, charges: impl IntoIterator<Item = Charge>) -> Self {
+        Self {
+            charges: charges.into_iter().collect(),
+            nonce: self.nonce,
+            remembered: self.remembered.clone(),
+        }
+    }
+
+    /// The same request under other policies, which have the same key spaces.
+    pub(crate) fn under(
+        &self,
+        change: impl Fn(&Policy) -> Result<Policy, Error>,
+    ) -> Result<Self, Error> {
+        let changed: Result<SmallVec<[Charge; 1]>, Error> = self
+            .charges
+            .iter()
+            .map(|charge| {
+                let budget = charge.budget();
+                let policy = change(budget.policy())?;
+                Ok(Charge::new(budget.under(&policy), charge.cost()))
+            })
+            .collect();
+        Ok(self.with_charges(changed?))
     }
 }

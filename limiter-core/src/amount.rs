@@ -29,6 +29,11 @@ impl Limit {
         Ok(Self(units))
     }
 
+    /// A part of a limit, which is within the bound because the limit is.
+    pub(crate) fn part(self, units: u64) -> Self {
+        Self(units.min(self.0))
+    }
+
     /// The number of units.
     pub const fn get(self) -> u64 {
         self.0

@@ -21,6 +21,8 @@ use crate::{Cost, Identity, Policy};
 /// assert_ne!(account.key(), service.key());
 /// # Ok::<(), limiter_core::Error>(())
 /// ```
+///
+/// Two budgets are equal where their keys are: limits and names do not count.
 #[derive(Clone, Debug)]
 pub struct Budget {
     policy: Policy,
@@ -70,6 +72,15 @@ impl Budget {
     }
 }
 
+impl PartialEq for Budget {
+    fn eq(&self, other: &Self) -> bool {
+        self.policy.key_space().id() == other.policy.key_space().id()
+            && self.identity == other.identity
+    }
+}
+
+impl Eq for Budget {}
+
 /// Units asked of one budget.
 #[derive(Clone, Debug)]
 pub struct Charge {
@@ -94,7 +105,7 @@ impl Charge {
     }
 }
 
-/// The canonical, injective name of a budget: layout version, rule kind, length, unit, scope,
+/// The canonical, injective name of a budget: layout version, rule and stored form, length, unit, scope,
 /// identity. Limit and policy name are not part of it.
 ///
 /// `1:first-arrival:60000:requests:POST%20/session:=alice`: every part before the identity is

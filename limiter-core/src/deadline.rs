@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::{Acquire, Budget, BudgetStore, Capabilities, Decision, Error, Snapshot, Timer};
+use crate::{
+    Acquire, Budget, BudgetStore, Capabilities, Decision, Error, Receipt, Refunded, Renewed,
+    Snapshot, Timer,
+};
 
 /// Gives every call on `S` at most a fixed time, measured by `T`.
 ///
@@ -74,6 +77,18 @@ impl<S: BudgetStore, T: Timer> BudgetStore for DeadlineStore<S, T> {
 
     fn capabilities(&self) -> Capabilities {
         self.inner.capabilities()
+    }
+
+    async fn refund(&self, receipt: Receipt) -> Result<Refunded, Error> {
+        self.bounded(self.inner.refund(receipt)).await
+    }
+
+    async fn renew(&self, receipt: &Receipt) -> Result<Renewed, Error> {
+        self.bounded(self.inner.renew(receipt)).await
+    }
+
+    async fn reset(&self, budget: &Budget) -> Result<(), Error> {
+        self.bounded(self.inner.reset(budget)).await
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::{Budget, Receipt};
+use crate::{Budget, Limit, Receipt, RequestId};
 
 /// The answer to an [`Acquire`](crate::Acquire). Both are answers; neither is an error.
 #[derive(Debug)]
@@ -57,6 +57,7 @@ pub enum Authority {
 pub struct Admission {
     grants: SmallVec<[Grant; 1]>,
     authority: Authority,
+    is_repeat: bool,
 }
 
 impl Admission {
@@ -65,6 +66,7 @@ impl Admission {
         Self {
             grants: grants.into_iter().collect(),
             authority: Authority::Store,
+            is_repeat: false,
         }
     }
 
@@ -73,6 +75,7 @@ impl Admission {
         Self {
             grants: smallvec![grant],
             authority: Authority::Store,
+            is_repeat: false,
         }
     }
 
@@ -81,11 +84,32 @@ impl Admission {
         Self {
             grants: SmallVec::new(),
             authority: Authority::FailureMode,
+            is_repeat: false,
         }
     }
 
     pub(crate) fn by(mut self, authority: Authority) -> Self {
         self.authority = authority;
+        self.map_receipts(|receipt| receipt.by(authority))
+    }
+
+    /// For stores: the same admission, remembered under `id`, which its receipts then carry.
+    #[must_use]
+    pub fn of_request(self, id: &RequestId) -> Self {
+        self.map_receipts(|receipt| receipt.of_request(id))
+    }
+
+    /// For stores: an admission that was given before, under the same request id.
+    #[must_use]
+    pub fn as_repeat(mut self) -> Self {
+        self.is_repeat = true;
+        self
+    }
+
+    fn map_receipts(mut self, change: impl Fn(Receipt) -> Receipt) -> Self {
+        for grant in &mut self.grants {
+            grant.receipt = grant.receipt.take().map(&change);
+        }
         self
     }
 
@@ -99,6 +123,17 @@ impl Admission {
         self.grants.into_iter()
     }
 
+    /// The receipts of all charges that can be given back.
+    pub fn into_receipts(self) -> impl Iterator<Item = Receipt> {
+        self.grants.into_iter().filter_map(|grant| grant.receipt)
+    }
+
+    /// Whether this admission was given before, under the same request id: nothing was charged this
+    /// time, and the grants say what they said then.
+    pub fn is_repeat(&self) -> bool {
+        self.is_repeat
+    }
+
     /// Who admitted.
     pub fn authority(&self) -> Authority {
         self.authority
@@ -108,16 +143,20 @@ impl Admission {
 /// What one admitted charge did to its budget.
 #[derive(Debug)]
 pub struct Grant {
-    /// Units charged in this window so far, with this charge. In one window each total is reported
-    /// by exactly one admission.
+    /// Units charged so far, with this charge. In one window each total is reported by exactly one
+    /// admission, also where charges are refunded: refunds are not subtracted. In a rolling
+    /// interval what counts in it, in a bucket what has not come back yet, in flight the leases at
+    /// this instant.
     pub total: u64,
-    /// Units left in this window at the instant of the decision. A snapshot, not a reservation:
-    /// somebody else may have spent them by the time it is read.
+    /// Units left at the instant of the decision. A snapshot, not a reservation: somebody else may
+    /// have spent them by the time it is read.
     pub remaining: u64,
-    /// How long until the window ends and the next admission opens a new one, in whole
-    /// milliseconds; at least 1.
+    /// How long until the budget is as if never used, unless it is used again: until the window
+    /// ends, the interval is empty, the bucket is full, the last lease ends. Whole milliseconds, at
+    /// least 1.
     pub resets_in: Duration,
-    /// What a refund of this charge needs; `None` where the policy allows no refunds.
+    /// What a refund, a release or a renewal of this charge needs; `None` where the policy allows
+    /// none.
     pub receipt: Option<Receipt>,
 }
 
@@ -158,7 +197,7 @@ impl Denial {
 pub struct Refusal {
     /// The budget that denied.
     pub budget: Budget,
-    /// Units left in its window, fewer than the cost.
+    /// Units left, fewer than the cost.
     pub remaining: u64,
     /// How long until this cost can be admitted.
     pub wait: Wait,
@@ -167,9 +206,10 @@ pub struct Refusal {
 /// How long until a denied cost can be admitted. It promises no capacity: others may come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Wait {
-    /// Asking again earlier than this is denied again. Whole milliseconds, at least 1.
+    /// Asking again earlier than this is denied again, unless something is given back meanwhile.
+    /// Whole milliseconds, at least 1.
     For(Duration),
-    /// The cost is above the limit: no wait will do.
+    /// The cost is above the limit, or above the burst of a bucket: no wait will do.
     Never,
 }
 
@@ -186,12 +226,24 @@ impl Wait {
 /// What a budget looked like at one instant. It reserves nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Units charged in the current window; 0 where none is open. Above the limit where the limit
-    /// was lowered.
+    /// Units that count at this instant: charged in the current window or interval and not refunded,
+    /// not yet come back to a bucket, in flight. 0 where nothing does; above the limit where the
+    /// limit was lowered.
     pub total: u64,
-    /// Units left in the current window.
+    /// Units left: the limit, or the burst of a bucket, without the total.
     pub remaining: u64,
-    /// How long until the current window ends, in whole milliseconds, at least 1; `None` where none
-    /// is open.
+    /// How long until the budget is as if never used, unless it is used again, in whole
+    /// milliseconds, at least 1; `None` where it is already.
     pub resets_in: Option<Duration>,
+}
+
+impl Snapshot {
+    /// Of a budget that admits up to `limit` and has nothing stored.
+    pub const fn unused(limit: Limit) -> Self {
+        Self {
+            total: 0,
+            remaining: limit.get(),
+            resets_in: None,
+        }
+    }
 }

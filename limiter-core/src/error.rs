@@ -1,6 +1,7 @@
 //! One opaque error for the whole contract.
 
 use std::fmt;
+use std::time::Duration;
 
 /// What is known to have happened when no decision could be given.
 ///
@@ -57,6 +58,7 @@ pub struct Error(Box<Inner>);
 struct Inner {
     kind: ErrorKind,
     message: String,
+    retry_in: Option<Duration>,
     source: Option<Source>,
 }
 
@@ -66,6 +68,7 @@ impl Error {
         Self(Box::new(Inner {
             kind,
             message: message.into(),
+            retry_in: None,
             source: None,
         }))
     }
@@ -95,6 +98,19 @@ impl Error {
     pub fn with_source(mut self, source: impl Into<Source>) -> Self {
         self.0.source = Some(source.into());
         self
+    }
+
+    /// States when it is worth asking again.
+    #[must_use]
+    pub fn with_retry_in(mut self, wait: Duration) -> Self {
+        self.0.retry_in = Some(wait);
+        self
+    }
+
+    /// How long until it is worth asking again, where somebody knows: a circuit knows its next
+    /// probe.
+    pub fn retry_in(&self) -> Option<Duration> {
+        self.0.retry_in
     }
 
     /// What is known to have happened.

@@ -46,8 +46,11 @@ mod decision;
 mod error;
 mod identity;
 mod limiter;
+mod nonce;
 mod policy;
 mod receipt;
+mod record;
+mod request_id;
 pub mod rule;
 mod store;
 #[cfg(feature = "tokio")]
@@ -63,8 +66,11 @@ pub use decision::{Admission, Authority, Decision, Denial, Grant, Refusal, Snaps
 pub use error::{Error, ErrorKind};
 pub use identity::Identity;
 pub use limiter::{FailureMode, Limiter};
-pub use policy::{KeySpace, Length, Policy, PolicyBuilder, TimeRule};
-pub use receipt::{Receipt, WindowIdentity};
+pub use nonce::{CountingNonces, Nonce, Nonces};
+pub use policy::{KeySpace, Length, Policy, PolicyBuilder, RuleKind, RuleSet, Share, TimeRule};
+pub use receipt::{Receipt, Refunded, Renewed, WindowIdentity};
+pub use record::Record;
+pub use request_id::{Remembered, RequestDigest, RequestId};
 pub use store::{BudgetStore, BudgetStoreExt};
 #[cfg(feature = "tokio")]
 pub use tokio_timer::TokioTimer;

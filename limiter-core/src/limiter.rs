@@ -118,7 +118,7 @@ impl<S: BudgetStore> Limiter<S> {
                 Ok(Decision::Admitted(Admission::by_failure_mode()))
             }
             FailureMode::Fallback { store, share } if undecided => {
-                let request = with_limit(request, *share)?;
+                let request = request.under(|policy| Ok(policy.at_most(*share)))?;
                 let decision = store.acquire(&request).await?;
                 Ok(match decision {
                     Decision::Admitted(admission) => {
@@ -158,11 +158,4 @@ fn charges(
     policies
         .iter()
         .map(move |policy| Charge::new(Budget::of(policy, identity.clone()), cost))
-}
-
-fn with_limit(request: &Acquire, limit: Limit) -> Result<Acquire, Error> {
-    Acquire::all(request.charges().iter().map(|charge| {
-        let policy = charge.budget().policy().with_limit(limit);
-        Charge::new(charge.budget().under(&policy), charge.cost())
-    }))
 }

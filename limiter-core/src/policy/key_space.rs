@@ -15,8 +15,8 @@ const LAYOUT_VERSION: u32 = 1;
 /// tag in a Redis Cluster key.
 const ESCAPED: &AsciiSet = &CONTROLS.add(b':').add(b'%').add(b'{').add(b'}').add(b' ');
 
-/// The part of a budget's key that its policy decides: layout version, rule kind, length, unit and
-/// scope. Equal key spaces share their budgets, whatever the policies' names and limits.
+/// The part of a budget's key that its policy decides: layout version, rule and stored form, length,
+/// unit and scope. Equal key spaces share their budgets, whatever the policies' names and limits.
 #[derive(Clone, Debug)]
 pub struct KeySpace {
     id: u32,
@@ -24,10 +24,10 @@ pub struct KeySpace {
 }
 
 impl KeySpace {
-    pub(super) fn new(rule: &TimeRule, unit: &str, scope: &str) -> Self {
+    pub(super) fn new(rule: &TimeRule, refundable: bool, unit: &str, scope: &str) -> Self {
         let prefix = format!(
             "{LAYOUT_VERSION}:{kind}:{length}:{unit}:{scope}:",
-            kind = rule.kind(),
+            kind = rule.stored_form(refundable),
             length = rule.length().as_millis(),
             unit = utf8_percent_encode(unit, ESCAPED),
             scope = utf8_percent_encode(scope, ESCAPED),

@@ -13,6 +13,9 @@ impl Length {
     /// The longest length: 366 days, in milliseconds.
     pub const MAX_MS: u64 = 366 * 24 * 60 * 60 * 1000;
 
+    /// The default life of a request's record.
+    pub(crate) const FIVE_MINUTES: Self = Self(5 * 60 * 1000);
+
     /// Checks the bounds.
     ///
     /// # Errors

@@ -118,7 +118,9 @@ fn check<S: BuildHasher + Send + Sync>(
         .map(|length_ms| crate::policy("model", 0, *length_ms))
         .collect();
     let budget = |call: &Call| {
-        let policy = policies[call.length].with_limit(Limit::new(call.limit).unwrap());
+        let policy = policies[call.length]
+            .with_limit(Limit::new(call.limit).unwrap())
+            .unwrap();
         match &identities[call.who] {
             Some(identity) => Budget::of(&policy, identity.clone()),
             None => Budget::shared(&policy),

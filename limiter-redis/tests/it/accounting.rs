@@ -147,7 +147,9 @@ async fn a_cost_above_the_limit_is_never_and_reports_what_is_there() {
     granted(ask(&store, &policy, "alice", 2).await);
     let refusal = refused(ask(&store, &policy, "alice", 6).await);
     assert_eq!((refusal.remaining, refusal.wait), (3, Wait::Never));
-    let nothing = policy.with_limit(limiter_core::Limit::new(0).unwrap());
+    let nothing = policy
+        .with_limit(limiter_core::Limit::new(0).unwrap())
+        .unwrap();
     let refusal = refused(ask(&store, &nothing, "bob", 1).await);
     assert_eq!((refusal.remaining, refusal.wait), (0, Wait::Never));
     assert_eq!(server.run::<i64>("DBSIZE").await, 1);
