@@ -118,6 +118,11 @@ impl Acquire {
         Ok(self)
     }
 
+    pub(crate) fn without_id(mut self) -> Self {
+        self.remembered = None;
+        self
+    }
+
     /// The nonce, if one was brought.
     pub fn nonce(&self) -> Option<Nonce> {
         self.nonce

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::{Budget, Limit, Receipt, RequestId};
+use crate::{Acquire, Budget, Charge, Limit, Receipt, RequestId, RuleKind};
 
 /// The answer to an [`Acquire`](crate::Acquire). Both are answers; neither is an error.
 #[derive(Debug)]
@@ -50,6 +50,8 @@ pub enum Authority {
     /// Nobody: the store could not decide, and the limiter was told to admit then. This is extra
     /// allowance beyond the budget.
     FailureMode,
+    /// Nobody: the store denied or failed, and a [`ShadowStore`](crate::ShadowStore) let it through.
+    Shadow,
 }
 
 /// Every charge was applied, in one step.
@@ -81,11 +83,24 @@ impl Admission {
 
     /// An admission by a failure mode: it charged no store, so there are no grants.
     pub(crate) fn by_failure_mode() -> Self {
-        Self {
-            grants: SmallVec::new(),
-            authority: Authority::FailureMode,
-            is_repeat: false,
+        Self::new([]).by(Authority::FailureMode)
+    }
+
+    /// An admission of what a store did not admit: it charged nothing.
+    pub(crate) fn by_shadow() -> Self {
+        Self::new([]).by(Authority::Shadow)
+    }
+
+    /// Takes out the receipts of one rule's budgets.
+    pub(crate) fn take_receipts(&mut self, rule: RuleKind) -> Vec<Receipt> {
+        let is_of_rule = |receipt: &Receipt| receipt.budget().policy().rule().kind() == rule;
+        let mut taken = Vec::new();
+        for grant in &mut self.grants {
+            if grant.receipt.as_ref().is_some_and(is_of_rule) {
+                taken.extend(grant.receipt.take());
+            }
         }
+        taken
     }
 
     pub(crate) fn by(mut self, authority: Authority) -> Self {
@@ -178,6 +193,18 @@ impl Denial {
             "a denial names the budgets that denied"
         );
         Self { refusals }
+    }
+
+    /// The same denial, naming the budgets as `request` does.
+    pub(crate) fn of(mut self, request: &Acquire) -> Self {
+        for refusal in &mut self.refusals {
+            let budgets = request.charges().iter().map(Charge::budget);
+            let asked = budgets.into_iter().find(|asked| **asked == refusal.budget);
+            if let Some(asked) = asked {
+                refusal.budget = asked.clone();
+            }
+        }
+        self
     }
 
     /// Every budget that denied, in the order of the charges.

@@ -21,7 +21,11 @@
 //! is a [`Budget`], which a store keeps under its [`BudgetKey`]. An [`Acquire`] asks one or several
 //! budgets for units. The answer is a [`Decision`], admitted or denied, or an [`Error`], whose
 //! [`ErrorKind`] says what is known to have happened. A [`BudgetStore`] decides; a [`Limiter`] binds
-//! one to policies and says what its failure means.
+//! one to policies and says what its failure means. What can be given back comes with a [`Receipt`];
+//! leases are held by a [`Permit`]. A [`RequestId`] makes a request safe to repeat.
+//!
+//! Wrappers change one thing about a store: [`DeadlineStore`], [`BoundedStore`], [`CircuitStore`],
+//! [`PartitionedStore`], [`ShadowStore`]. Whoever writes a store builds on [`rule`].
 //!
 //! # Features
 //!
@@ -41,12 +45,12 @@ mod amount;
 mod budget;
 mod capabilities;
 mod clock;
-mod deadline;
 mod decision;
 mod error;
 mod identity;
 mod limiter;
 mod nonce;
+mod permit;
 mod policy;
 mod receipt;
 mod record;
@@ -55,18 +59,19 @@ pub mod rule;
 mod store;
 #[cfg(feature = "tokio")]
 mod tokio_timer;
+mod wrap;
 
 pub use acquire::Acquire;
 pub use amount::{Cost, Limit, MAX_UNITS};
 pub use budget::{Budget, BudgetKey, Charge};
 pub use capabilities::{Capabilities, ClockOwner, Survival};
 pub use clock::{Clock, ManualClock, Sleep, SystemClock, Timer, Timestamp};
-pub use deadline::DeadlineStore;
 pub use decision::{Admission, Authority, Decision, Denial, Grant, Refusal, Snapshot, Wait};
 pub use error::{Error, ErrorKind};
 pub use identity::Identity;
 pub use limiter::{FailureMode, Limiter};
 pub use nonce::{CountingNonces, Nonce, Nonces};
+pub use permit::{Permit, Permits, Releaser};
 pub use policy::{KeySpace, Length, Policy, PolicyBuilder, RuleKind, RuleSet, Share, TimeRule};
 pub use receipt::{Receipt, Refunded, Renewed, WindowIdentity};
 pub use record::Record;
@@ -74,3 +79,6 @@ pub use request_id::{Remembered, RequestDigest, RequestId};
 pub use store::{BudgetStore, BudgetStoreExt};
 #[cfg(feature = "tokio")]
 pub use tokio_timer::TokioTimer;
+pub use wrap::{
+    BoundedStore, CircuitStore, DeadlineStore, Observer, PartitionedStore, ShadowStore,
+};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{
     Acquire, Admission, Authority, Budget, BudgetStore, Charge, Cost, Decision, Error, ErrorKind,
-    Identity, Limit, Policy,
+    Identity, Limit, Nonces, Policy, Receipt, Refunded, Renewed, RequestId,
 };
 
 /// What to do when the store cannot decide: when it answers *unavailable* or *uncertain*.
@@ -22,11 +22,11 @@ pub enum FailureMode {
     Admit,
     /// Ask another store, with a share of the limit. While the store is away, at most the limit
     /// plus `processes × share` is admitted in one window. After *uncertain* the same work may be
-    /// charged in both.
+    /// charged in both. A request id is left out where that store remembers none.
     Fallback {
         /// Usually an in-process store.
         store: Arc<dyn BudgetStore>,
-        /// The limit that each budget has there.
+        /// The limit that each budget has there, if its own is not smaller.
         share: Limit,
     },
 }
@@ -56,6 +56,7 @@ pub struct Limiter<S> {
     store: S,
     policies: Vec<Policy>,
     failure_mode: FailureMode,
+    nonces: Option<Box<dyn Nonces>>,
     admitted_by_mode: AtomicU64,
 }
 
@@ -64,22 +65,27 @@ impl<S: BudgetStore> Limiter<S> {
     /// `store` cannot decide.
     ///
     /// # Errors
-    /// *Invalid* where there is no policy, where there are more than the store takes at once, or
-    /// where two of them share their budgets.
+    /// *Invalid* where there is no policy, where there are more than the store takes at once, where
+    /// it cannot keep one of them, or where two of them share their budgets.
     pub fn new(store: S, policies: impl IntoIterator<Item = Policy>) -> Result<Self, Error> {
         let policies: Vec<Policy> = policies.into_iter().collect();
         Acquire::all(charges(&policies, "", Cost::ONE))?;
-        let most = store.capabilities().max_charges;
+        let offered = store.capabilities();
+        let most = offered.max_charges;
         if policies.len() > most {
             return Err(Error::invalid(format!(
                 "{} policies in one acquisition: {store} takes at most {most}",
                 policies.len()
             )));
         }
+        for policy in &policies {
+            offered.check(policy, &store)?;
+        }
         Ok(Self {
             store,
             policies,
             failure_mode: FailureMode::Refuse,
+            nonces: None,
             admitted_by_mode: AtomicU64::new(0),
         })
     }
@@ -88,6 +94,14 @@ impl<S: BudgetStore> Limiter<S> {
     #[must_use]
     pub fn on_failure(mut self, mode: FailureMode) -> Self {
         self.failure_mode = mode;
+        self
+    }
+
+    /// Says where nonces come from: needed for refundable windows and for in-flight budgets. In an
+    /// application that is [`CountingNonces::random`](crate::CountingNonces::random).
+    #[must_use]
+    pub fn with_nonces(mut self, nonces: impl Nonces + 'static) -> Self {
+        self.nonces = Some(Box::new(nonces));
         self
     }
 
@@ -104,9 +118,102 @@ impl<S: BudgetStore> Limiter<S> {
         cost: Cost,
     ) -> Result<Decision, Error> {
         let request = Acquire::all(charges(&self.policies, identity, cost))?;
+        self.decide(request).await
+    }
+
+    /// As [`acquire`](Self::acquire), under a request id: after *uncertain* it may be called again
+    /// with the same arguments, and charges once.
+    ///
+    /// # Errors
+    /// As [`acquire`](Self::acquire); *invalid* where the store does not remember requests, or the id
+    /// was used for something else.
+    ///
+    /// # Cancel safety
+    /// A dropped future may have charged; the repeat tells.
+    pub async fn acquire_once(
+        &self,
+        id: RequestId,
+        identity: impl Into<Identity>,
+        cost: Cost,
+    ) -> Result<Decision, Error> {
+        let request = Acquire::all(charges(&self.policies, identity, cost))?;
+        self.decide(request.with_id(id)).await
+    }
+
+    /// Decides any `request` with this limiter's store, nonces and failure mode, whatever its
+    /// policies: for budgets of different identities and for different costs.
+    ///
+    /// # Errors
+    /// As the store's, where the failure mode does not decide instead.
+    ///
+    /// # Cancel safety
+    /// A dropped future may have charged.
+    pub async fn decide(&self, mut request: Acquire) -> Result<Decision, Error> {
+        if let Some(nonces) = &self.nonces
+            && request.nonce().is_none()
+            && request.needs_nonce()
+        {
+            request = request.with_nonce(nonces.next());
+        }
         match self.store.acquire(&request).await {
             Err(error) => self.without_store(&request, error).await,
             decided => decided,
+        }
+    }
+
+    /// Gives back what `receipt` proves was charged, to whoever was charged.
+    ///
+    /// ```
+    /// # use limiter_core::{BudgetStore, Cost, Decision, Error, Limiter};
+    /// // A budget of language-model tokens: reserve an estimate, settle when the real number is
+    /// // known.
+    /// # async fn answer(prompt: &str) -> u64 { prompt.len() as u64 }
+    /// async fn ask(limiter: &Limiter<impl BudgetStore>, user: &str, prompt: &str) -> Result<(), Error> {
+    ///     let estimate = Cost::new(4000)?;
+    ///     let Decision::Admitted(admission) = limiter.acquire(user, estimate).await? else {
+    ///         return Ok(());
+    ///     };
+    ///     let used = answer(prompt).await;
+    ///     if used > estimate.get() {
+    ///         // More than was reserved: a further acquisition, which can be denied.
+    ///         let _ = limiter.acquire(user, Cost::new(used - estimate.get())?).await?;
+    ///     }
+    ///     for receipt in admission.into_receipts().filter_map(|receipt| receipt.settle(used)) {
+    ///         let _ = limiter.refund(receipt).await?;
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// As the store's; *invalid* for a receipt of a fallback that this limiter does not have.
+    ///
+    /// # Cancel safety
+    /// A dropped future may have given back.
+    pub async fn refund(&self, receipt: Receipt) -> Result<Refunded, Error> {
+        match receipt.authority() {
+            Authority::Fallback => self.fallback()?.refund(receipt).await,
+            _ => self.store.refund(receipt).await,
+        }
+    }
+
+    /// Lets the leases that `receipt` names end a full lease from now, unless they end later.
+    ///
+    /// # Errors
+    /// As the store's; *invalid* for a receipt of a fallback that this limiter does not have.
+    pub async fn renew(&self, receipt: &Receipt) -> Result<Renewed, Error> {
+        match receipt.authority() {
+            Authority::Fallback => self.fallback()?.renew(receipt).await,
+            _ => self.store.renew(receipt).await,
+        }
+    }
+
+    fn fallback(&self) -> Result<&dyn BudgetStore, Error> {
+        match &self.failure_mode {
+            FailureMode::Fallback { store, .. } => Ok(&**store),
+            _ => Err(Error::invalid(
+                "a receipt of a fallback store, and this limiter has none",
+            )),
         }
     }
 
@@ -118,7 +225,10 @@ impl<S: BudgetStore> Limiter<S> {
                 Ok(Decision::Admitted(Admission::by_failure_mode()))
             }
             FailureMode::Fallback { store, share } if undecided => {
-                let request = request.under(|policy| Ok(policy.at_most(*share)))?;
+                let mut request = request.under(|policy| Ok(policy.at_most(*share)))?;
+                if !store.capabilities().request_ids {
+                    request = request.without_id();
+                }
                 let decision = store.acquire(&request).await?;
                 Ok(match decision {
                     Decision::Admitted(admission) => {

@@ -44,6 +44,7 @@ pub struct Receipt {
     window: WindowIdentity,
     serial: u64,
     cost: Cost,
+    credit: Cost,
     authority: Authority,
     request: Option<RequestId>,
 }
@@ -58,6 +59,7 @@ impl Receipt {
             window,
             serial,
             cost,
+            credit: cost,
             authority: Authority::Store,
             request: None,
         }
@@ -72,6 +74,28 @@ impl Receipt {
     pub(crate) fn by(mut self, authority: Authority) -> Self {
         self.authority = authority;
         self
+    }
+
+    /// Settles: `used` units of the charge were needed after all, and a refund gives back only the
+    /// rest. `None` where there is no rest.
+    ///
+    /// What costs more than was reserved is a further acquisition, which can be denied. A lease is
+    /// given back whole, whatever is said here.
+    ///
+    /// ```
+    /// # use limiter_core::{BudgetStore, Error, Receipt};
+    /// # async fn settle(store: &dyn BudgetStore, receipt: Receipt) -> Result<(), Error> {
+    /// // 4,000 tokens were reserved, 1,250 were used: 2,750 come back.
+    /// if let Some(rest) = receipt.settle(1250) {
+    ///     let _ = store.refund(rest).await?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn settle(self, used: u64) -> Option<Self> {
+        let rest = self.cost.get().checked_sub(used)?;
+        let credit = Cost::new(rest).ok()?;
+        Some(Self { credit, ..self })
     }
 
     /// The budget that was charged, with the policy under which it was.
@@ -99,6 +123,11 @@ impl Receipt {
         self.cost
     }
 
+    /// The units that a refund gives back: the cost, unless it was [settled](Self::settle).
+    pub fn credit(&self) -> Cost {
+        self.credit
+    }
+
     /// Who was charged: the store, or a fallback.
     pub fn authority(&self) -> Authority {
         self.authority
@@ -117,7 +146,7 @@ impl Receipt {
 pub enum Refunded {
     /// Units were given back.
     Credited {
-        /// How many: the cost, or less where a bucket had refilled part of it already.
+        /// How many: the receipt's credit, or less where a bucket had refilled part of it already.
         units: u64,
     },
     /// The window is over, the units have come back by themselves, or the lease has ended or was

@@ -181,19 +181,19 @@ impl State {
     /// # Errors
     /// *Corrupt* for a state of another rule; *invalid* for a receipt of a policy that gives none.
     pub fn refund(&mut self, now: Timestamp, receipt: &Receipt) -> Result<Refunded, Error> {
-        let (budget, cost) = (receipt.budget(), receipt.cost());
+        let (budget, credit) = (receipt.budget(), receipt.credit());
         let policy = budget.policy();
         check_form(Some(self), budget)?;
         Ok(match (self, receipt.window().instant()) {
             (Self::Refundable(window), _) => {
-                window.refund(now, receipt.window(), receipt.serial(), cost)
+                window.refund(now, receipt.window(), receipt.serial(), credit)
             }
             (Self::Leases(leases), _) => leases.release(now, receipt.window()),
             (Self::Rolling(rolling), Some(at)) if policy.is_refundable() => {
-                rolling.refund(now, policy.rule().length(), at, cost)
+                rolling.refund(now, policy.rule().length(), at, credit)
             }
             (Self::Bucket(bucket), Some(full_at)) if policy.is_refundable() => {
-                bucket.refund(now, terms(policy), full_at, cost)
+                bucket.refund(now, terms(policy), full_at, credit)
             }
             _ => return Err(no_receipt(budget)),
         })
