@@ -4,20 +4,20 @@ use std::hash::BuildHasher;
 
 use async_trait::async_trait;
 use limiter_core::{
-    Acquire, Budget, BudgetStore, Capabilities, Charge, Clock, Decision, Error, Snapshot,
+    Acquire, Budget, BudgetStore, Capabilities, Clock, Decision, Error, Receipt, Refunded, Renewed,
+    Snapshot,
 };
 
 use crate::MemoryStore;
+use crate::store::OFFERED;
 
 /// Every future here completes at its first poll: one that is dropped before has charged nothing,
 /// and afterwards there is nothing left to drop.
 #[async_trait]
+#[deny(clippy::missing_trait_methods)]
 impl<C: Clock, S: BuildHasher + Send + Sync> BudgetStore for MemoryStore<C, S> {
     async fn acquire(&self, request: &Acquire) -> Result<Decision, Error> {
-        let charge = only_charge(request)?;
-        let budget = charge.budget();
-        let outcome = self.acquire_now(budget.policy(), budget, charge.cost())?;
-        Ok(outcome.decision(budget))
+        self.decide_now(request)
     }
 
     async fn peek(&self, budget: &Budget) -> Result<Snapshot, Error> {
@@ -25,16 +25,19 @@ impl<C: Clock, S: BuildHasher + Send + Sync> BudgetStore for MemoryStore<C, S> {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities::in_process()
+        OFFERED
     }
-}
 
-fn only_charge(request: &Acquire) -> Result<&Charge, Error> {
-    match request.charges() {
-        [charge] => Ok(charge),
-        charges => Err(Error::invalid(format!(
-            "an acquisition of {} charges: this store takes 1",
-            charges.len()
-        ))),
+    async fn refund(&self, receipt: Receipt) -> Result<Refunded, Error> {
+        self.refund_now(receipt)
+    }
+
+    async fn renew(&self, receipt: &Receipt) -> Result<Renewed, Error> {
+        self.renew_now(receipt)
+    }
+
+    async fn reset(&self, budget: &Budget) -> Result<(), Error> {
+        self.reset_now(budget);
+        Ok(())
     }
 }

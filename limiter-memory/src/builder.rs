@@ -25,6 +25,7 @@ use crate::MemoryStore;
 pub struct MemoryStoreBuilder<C = SystemClock, S = RandomState> {
     pub(crate) capacity: usize,
     pub(crate) reserve: usize,
+    pub(crate) remembered: usize,
     pub(crate) shards: usize,
     pub(crate) clock: C,
     pub(crate) hasher: S,
@@ -32,6 +33,8 @@ pub struct MemoryStoreBuilder<C = SystemClock, S = RandomState> {
 
 /// About 80 MB where identities are short.
 const DEFAULT_CAPACITY: usize = 1_000_000;
+/// About 30 MB where a request has one charge and its id is short.
+const DEFAULT_REMEMBERED: usize = 100_000;
 /// Enough that a shard of a million budgets grows in about a tenth of a millisecond; an empty store
 /// takes about 64 KB.
 const DEFAULT_SHARDS: usize = 128;
@@ -42,6 +45,7 @@ impl MemoryStoreBuilder {
         Self {
             capacity: DEFAULT_CAPACITY,
             reserve: 0,
+            remembered: DEFAULT_REMEMBERED,
             shards: DEFAULT_SHARDS,
             clock: SystemClock::new(),
             hasher: RandomState::new(),
@@ -64,6 +68,13 @@ impl<C, S> MemoryStoreBuilder<C, S> {
         self
     }
 
+    /// The most admissions that are remembered under request ids at once; 100,000 by default. An
+    /// acquisition with an id beyond that is *unavailable*; those without one go on.
+    pub fn remembered_requests(mut self, requests: usize) -> Self {
+        self.remembered = requests;
+        self
+    }
+
     /// How many locks share the budgets among them: a power of two from 2 to 16,384; 128 by default.
     /// A lock is held for one decision, or while its part of a table grows.
     pub fn shards(mut self, shards: usize) -> Self {
@@ -77,6 +88,7 @@ impl<C, S> MemoryStoreBuilder<C, S> {
         MemoryStoreBuilder {
             capacity: self.capacity,
             reserve: self.reserve,
+            remembered: self.remembered,
             shards: self.shards,
             clock,
             hasher: self.hasher,
@@ -91,6 +103,7 @@ impl<C, S> MemoryStoreBuilder<C, S> {
         MemoryStoreBuilder {
             capacity: self.capacity,
             reserve: self.reserve,
+            remembered: self.remembered,
             shards: self.shards,
             clock: self.clock,
             hasher,

@@ -5,9 +5,10 @@ use std::hash::BuildHasher;
 use limiter_core::rule::first_arrival::{Judgement, Window, judge};
 use limiter_core::{Clock, Cost, Error, Length, Limit, Policy, TimeRule, Timestamp};
 
+use crate::dated::{DatedShards, Deadline};
 use crate::expiry::Step;
 use crate::key::{Query, StoredKey};
-use crate::places::Place;
+use crate::places::{Place, Places};
 use crate::table::Table;
 use crate::time::Moment;
 use crate::{Hash, MemoryStore, Outcome};
@@ -22,7 +23,7 @@ pub(crate) struct Ask {
 
 /// What each opening of a window does for those that are over. Two records for the one that it adds
 /// keep their number from growing.
-const AT_AN_OPENING: Step = Step {
+pub(crate) const AT_AN_OPENING: Step = Step {
     records: 2,
     entries: 2,
 };
@@ -35,15 +36,14 @@ const FOR_ROOM: Step = Step {
 };
 
 impl Ask {
-    pub(crate) fn new(policy: &Policy, cost: Cost) -> Result<Self, Error> {
-        match policy.rule() {
-            TimeRule::FirstArrival { length } => Ok(Self {
-                limit: policy.limit(),
-                length,
-                cost,
-            }),
-            _ => Err(not_kept(policy)),
-        }
+    /// `None` for a policy whose budgets are not plain.
+    #[inline]
+    pub(crate) fn new(policy: &Policy, cost: Cost) -> Option<Self> {
+        is_plain(policy).then(|| Self {
+            limit: policy.limit(),
+            length: policy.rule().length(),
+            cost,
+        })
     }
 
     fn admitted(self, window: Window, moment: Moment) -> Outcome {
@@ -127,12 +127,22 @@ impl<C: Clock, S: BuildHasher + Send + Sync> MemoryStore<C, S> {
     /// `start`. Shards without any are passed over without being locked. In the end the count is
     /// asked again: what others removed meanwhile is settled before their shards look empty.
     #[cold]
-    fn make_room(&self, start: usize) -> Result<Place<'_>, Error> {
+    pub(crate) fn make_room(&self, start: usize) -> Result<Place<'_>, Error> {
         let now = self.time.moment()?.now;
         self.room_in(&self.short, start, now)
             .or_else(|| self.room_in(&self.long, start, now))
+            .or_else(|| room_among(&self.others, &self.places, start, now))
             .or_else(|| self.places.take())
             .ok_or_else(|| full(self.capacity()))
+    }
+
+    /// As [`make_room`](Self::make_room), for what is remembered under request ids.
+    #[cold]
+    pub(crate) fn make_record_room(&self) -> Result<Place<'_>, Error> {
+        let now = self.time.moment()?.now;
+        room_among(&self.records, &self.record_places, 0, now)
+            .or_else(|| self.record_places.take())
+            .ok_or_else(|| too_many_records(self.record_places.capacity()))
     }
 
     fn room_in<K: StoredKey>(
@@ -151,17 +161,37 @@ impl<C: Clock, S: BuildHasher + Send + Sync> MemoryStore<C, S> {
     }
 }
 
+/// Whether budgets of `policy` are kept in twelve bytes, and decided on the fast path.
+#[inline]
+pub(crate) fn is_plain(policy: &Policy) -> bool {
+    matches!(policy.rule(), TimeRule::FirstArrival { .. }) && !policy.is_refundable()
+}
+
+fn room_among<'a, K: Ord + Clone, V: Deadline>(
+    dated: &DatedShards<K, V>,
+    places: &'a Places,
+    start: usize,
+    now: Timestamp,
+) -> Option<Place<'a>> {
+    let shards = dated.shard_count();
+    let in_order = (0..shards).map(|step| (start + step) % shards);
+    let mut due = in_order.filter(|shard| dated.is_due(*shard, now));
+    due.find_map(|shard| {
+        let mut shard = dated.lock(shard);
+        places.reuse(shard.remove_expired(now, FOR_ROOM.records))
+    })
+}
+
 #[cold]
-fn full(capacity: usize) -> Error {
+fn too_many_records(most: usize) -> Error {
     Error::unavailable(format!(
-        "the store is full: it holds {capacity} budgets, and found none that is over"
+        "the store remembers {most} requests, and none of them is over: nothing was charged"
     ))
 }
 
 #[cold]
-fn not_kept(policy: &Policy) -> Error {
-    Error::invalid(format!(
-        "policy {:?}: this store does not keep its time rule",
-        policy.name()
+fn full(capacity: usize) -> Error {
+    Error::unavailable(format!(
+        "the store is full: it holds {capacity} budgets, and found none that is over"
     ))
 }

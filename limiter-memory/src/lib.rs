@@ -18,15 +18,22 @@
 //!
 //! # The nouns
 //!
-//! A [`MemoryStore`] is a [`BudgetStore`](limiter_core::BudgetStore); its [`MemoryStoreBuilder`] chooses capacity, clock, hasher
-//! and shards. Where no `async` is needed, [`acquire_now`](MemoryStore::acquire_now) asks the budget
-//! of [`Whose`] it is and answers with an [`Outcome`].
+//! A [`MemoryStore`] is a [`BudgetStore`](limiter_core::BudgetStore) that keeps every time rule,
+//! several charges at once, refunds and request ids; its [`MemoryStoreBuilder`] chooses capacity,
+//! clock, hasher and shards. Where no `async` is needed, [`acquire_now`](MemoryStore::acquire_now)
+//! asks the budget of [`Whose`] it is and answers with an [`Outcome`], and
+//! [`decide_now`](MemoryStore::decide_now) decides any request.
 //!
 //! # What it keeps, and for how long
 //!
-//! A budget takes one entry of 32 bytes in a hash table and one record of 8 bytes in an expiry
-//! queue; an identity of more than 15 bytes takes its own length besides. With the empty part of the
-//! tables that is 50 to 80 bytes per budget.
+//! A first-arrival budget takes one entry of 32 bytes in a hash table and one record of 8 bytes in an
+//! expiry queue; an identity of more than 15 bytes takes its own length besides. With the empty part
+//! of the tables that is 50 to 80 bytes per budget.
+//!
+//! The other rules, and refundable windows, take an entry in a tree and a record in a heap: about 300
+//! bytes, and besides that 16 for each millisecond in which a rolling window admitted something (at
+//! most 4,097), 32 for each lease, 8 for each refund in a window (at most 1,024). They are removed
+//! when the last instant at which they could deny is over.
 //!
 //! A budget whose window is over is removed in passing: each window that opens looks at two records
 //! of what expires next in its shard. Nothing ever stops to look at everything, and no background
@@ -44,7 +51,11 @@
 //!
 //! - Other processes do not see it, and a restart forgets everything: each process then admits the
 //!   full limit.
-//! - One charge per acquisition.
+//! - An acquisition of several charges, under a request id or of another rule than the first-arrival
+//!   window allocates and takes about a microsecond. All shards that it needs are locked together.
+//! - Admissions are remembered under request ids up to
+//!   [`remembered_requests`](MemoryStoreBuilder::remembered_requests); beyond that, acquisitions with
+//!   an id are *unavailable*.
 //! - A clock that jumps ahead ends windows early, and if it then steps back, denies for longer. The
 //!   default clock does neither.
 //! - Memory that tables have grown to is kept for reuse. A table that grows holds its shard's lock:
@@ -57,14 +68,18 @@
 //!   nanoseconds each.
 //! - loom checks the store's own concurrent code (`--cfg loom` swaps map, locks and atomics). It
 //!   does not see the inside of dashmap, hashbrown or parking_lot, and only one shard of each of the
-//!   two tables (identities up to 15 bytes, and longer ones).
+//!   two tables of first-arrival windows (identities up to 15 bytes, and longer ones).
 
 mod budget_store;
 mod builder;
+mod dated;
 mod decide;
 mod expiry;
+mod give_back;
 mod hash;
 mod key;
+mod locks;
+mod other;
 mod outcome;
 mod packed;
 mod places;
@@ -73,6 +88,7 @@ mod store;
 mod sync;
 mod table;
 mod time;
+mod together;
 mod whose;
 
 pub use builder::MemoryStoreBuilder;

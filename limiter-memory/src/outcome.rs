@@ -35,6 +35,26 @@ impl Outcome {
         matches!(self, Self::Admitted { .. })
     }
 
+    /// What a decision says about its one charge.
+    pub(crate) fn of(decision: &Decision) -> Self {
+        match decision {
+            Decision::Admitted(admission) => {
+                let [grant] = admission.grants() else {
+                    unreachable!("one charge has one grant");
+                };
+                Self::Admitted {
+                    total: grant.total,
+                    remaining: grant.remaining,
+                    resets_in: grant.resets_in,
+                }
+            }
+            Decision::Denied(denial) => Self::Denied {
+                remaining: denial.refusals()[0].remaining,
+                wait: denial.wait(),
+            },
+        }
+    }
+
     /// The same answer in the contract's form, for the budget that was asked.
     pub(crate) fn decision(self, budget: &limiter_core::Budget) -> Decision {
         match self {

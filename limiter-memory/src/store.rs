@@ -4,12 +4,18 @@ use std::fmt;
 use std::hash::BuildHasher;
 
 use ahash::RandomState;
+use limiter_core::rule::State;
 use limiter_core::rule::first_arrival::Window;
-use limiter_core::{Clock, Cost, Error, Policy, Snapshot, SystemClock};
+use limiter_core::{
+    Acquire, Budget, Capabilities, Clock, Cost, Decision, Error, Policy, RuleSet, Snapshot,
+    SystemClock,
+};
 
-use crate::decide::Ask;
+use crate::dated::{DatedShards, Deadline};
+use crate::decide::{Ask, is_plain};
 use crate::expiry::Step;
 use crate::key::{LongKey, LongQuery, Query, ShortKey};
+use crate::other::{Others, Records, key_of};
 use crate::places::Places;
 use crate::table::Table;
 use crate::time::StoreTime;
@@ -33,7 +39,24 @@ pub struct MemoryStore<C = SystemClock, S = RandomState> {
     pub(crate) hasher: S,
     pub(crate) short: Table<ShortKey>,
     pub(crate) long: Table<LongKey>,
+    pub(crate) others: Others,
+    pub(crate) record_places: Places,
+    pub(crate) records: Records,
 }
+
+/// How long a sweep holds a shard.
+const RECORDS_AT_A_TIME: usize = 64;
+
+/// What every memory store offers.
+pub(crate) const OFFERED: Capabilities = {
+    let mut offered = Capabilities::in_process();
+    offered.rules = RuleSet::ALL;
+    offered.refunds = RuleSet::ALL;
+    offered.request_ids = true;
+    offered.resets = true;
+    offered.max_charges = Acquire::MAX_CHARGES;
+    offered
+};
 
 impl MemoryStore {
     /// A store on the system's clock, for up to 1,000,000 budgets.
@@ -79,6 +102,9 @@ impl<C: Clock, S: BuildHasher + Send + Sync> MemoryStore<C, S> {
             hasher: parts.hasher,
             short: Table::new(parts.shards, parts.reserve),
             long: Table::new(parts.shards, 0),
+            others: Others::new(parts.shards),
+            record_places: Places::new(parts.remembered),
+            records: Records::new(parts.shards),
         }
     }
 
@@ -98,17 +124,21 @@ impl<C: Clock, S: BuildHasher + Send + Sync> MemoryStore<C, S> {
     ///
     /// # Errors
     /// *Unavailable* where the budget is new and the store is full of live ones, and where the clock
-    /// shows a year after 2247; *invalid* for a time rule that this store does not keep. Nothing is
-    /// charged in any of them.
+    /// shows a year after 2247; *invalid* for refundable windows and in-flight budgets, which need a
+    /// nonce: for those there is [`decide_now`](Self::decide_now). Nothing is charged in any of them.
+    #[inline]
     pub fn acquire_now<'a>(
         &self,
         policy: &Policy,
         whose: impl Into<Whose<'a>>,
         cost: Cost,
     ) -> Result<Outcome, Error> {
-        let ask = Ask::new(policy, cost)?;
-        let space = policy.key_space().id();
         let whose = whose.into();
+        let Some(ask) = Ask::new(policy, cost) else {
+            let decision = self.decide_now(&Acquire::one(whose.budget(policy), cost))?;
+            return Ok(Outcome::of(&decision));
+        };
+        let space = policy.key_space().id();
         let Some(identity) = whose.identity() else {
             return self.decide(&self.short, ShortKey::shared(space), ask);
         };
@@ -118,17 +148,43 @@ impl<C: Clock, S: BuildHasher + Send + Sync> MemoryStore<C, S> {
         }
     }
 
+    /// Decides any request: budgets of every rule, up to 16 of them all or nothing, under a request
+    /// id if it has one.
+    ///
+    /// The shards of all its budgets are locked together, so nobody sees a part of it. One charge to
+    /// a first-arrival window takes the fast path of [`acquire_now`](Self::acquire_now).
+    ///
+    /// # Errors
+    /// *Unavailable* where the store has no room for a new budget or for what is to be remembered,
+    /// and where the clock shows a year after 2247; *invalid* for a request that
+    /// [`Acquire::check`] refuses, and for a request id that was used for something else. Nothing is
+    /// charged in any of them.
+    pub fn decide_now(&self, request: &Acquire) -> Result<Decision, Error> {
+        if let ([charge], None) = (request.charges(), request.remembered()) {
+            let budget = charge.budget();
+            if is_plain(budget.policy()) {
+                let outcome = self.acquire_now(budget.policy(), budget, charge.cost())?;
+                return Ok(outcome.decision(budget));
+            }
+        }
+        request.check(&OFFERED, self)?;
+        self.decide_together(request)
+    }
+
     /// Looks at one budget without changing it.
     ///
     /// # Errors
-    /// As [`acquire_now`](Self::acquire_now), but a full store is none.
+    /// *Unavailable* where the clock shows a year after 2247.
     pub fn peek_now<'a>(
         &self,
         policy: &Policy,
         whose: impl Into<Whose<'a>>,
     ) -> Result<Snapshot, Error> {
-        let space = policy.key_space().id();
         let whose = whose.into();
+        if !is_plain(policy) {
+            return self.look_at_other(&whose.budget(policy));
+        }
+        let space = policy.key_space().id();
         let Some(identity) = whose.identity() else {
             return self.look(&self.short, ShortKey::shared(space), policy);
         };
@@ -164,6 +220,18 @@ impl<C: Clock, S: BuildHasher + Send + Sync> MemoryStore<C, S> {
         })
     }
 
+    fn look_at_other(&self, budget: &Budget) -> Result<Snapshot, Error> {
+        let (spot, _) = self.place_of(budget);
+        let mut locks = self.lock(vec![spot]);
+        let moment = self.time.moment()?;
+        let key = key_of(budget);
+        let stored = locks.others(spot).and_then(|others| others.get(&key));
+        let stored = stored.and_then(|other| other.state());
+        let seen = State::peek(stored, moment.now, budget)?;
+        let resets_in = seen.resets_in.map(|reset| moment.by_the_clock(reset));
+        Ok(Snapshot { resets_in, ..seen })
+    }
+
     /// Removes expired budgets, at most `max` of them; says how many. Fewer than `max` means that
     /// none was left when their shard was looked at.
     ///
@@ -173,12 +241,34 @@ impl<C: Clock, S: BuildHasher + Send + Sync> MemoryStore<C, S> {
     /// most 64 records at a time, so it may run beside any load. It does nothing where the clock
     /// shows a year after 2247.
     pub fn remove_expired(&self, max: usize) -> usize {
-        let removed = self.sweep(&self.short, max);
-        removed + self.sweep(&self.long, max - removed)
+        let mut removed = self.sweep(&self.short, max);
+        removed += self.sweep(&self.long, max - removed);
+        self.sweep_dated(&self.records, &self.record_places, usize::MAX);
+        removed + self.sweep_dated(&self.others, &self.places, max - removed)
+    }
+
+    fn sweep_dated<K: Ord + Clone, V: Deadline>(
+        &self,
+        dated: &DatedShards<K, V>,
+        places: &Places,
+        max: usize,
+    ) -> usize {
+        let Ok(moment) = self.time.moment() else {
+            return 0;
+        };
+        let mut removed = 0;
+        for shard in 0..dated.shard_count() {
+            while removed < max && dated.is_due(shard, moment.now) {
+                let records = RECORDS_AT_A_TIME.min(max - removed);
+                let freed = dated.lock(shard).remove_expired(moment.now, records);
+                places.give_back(freed);
+                removed += freed;
+            }
+        }
+        removed
     }
 
     fn sweep<K: crate::key::StoredKey>(&self, table: &Table<K>, max: usize) -> usize {
-        const RECORDS: usize = 64;
         let Ok(moment) = self.time.moment() else {
             return 0;
         };
@@ -186,7 +276,7 @@ impl<C: Clock, S: BuildHasher + Send + Sync> MemoryStore<C, S> {
         for shard in 0..table.shard_count() {
             while removed < max && table.is_due(shard, moment.now) {
                 let step = Step {
-                    records: RECORDS,
+                    records: RECORDS_AT_A_TIME,
                     entries: max - removed,
                 };
                 let mut shard = table.write(shard, &self.hasher);

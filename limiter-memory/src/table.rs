@@ -2,10 +2,12 @@
 
 use std::hash::BuildHasher;
 
+use limiter_core::rule::first_arrival::Window;
 use limiter_core::{Length, Timestamp};
 
+use crate::decide::AT_AN_OPENING;
 use crate::expiry::{Expiry, Step};
-use crate::key::StoredKey;
+use crate::key::{Query, StoredKey};
 use crate::sync::{Map, Reading, Writing};
 use crate::{Hash, PackedWindow, ShardHash};
 
@@ -81,6 +83,35 @@ impl<K: StoredKey, S: BuildHasher> Shard<'_, K, S> {
     /// Remembers that an entry with `hash` has a new window.
     pub(crate) fn note(&self, length: Length, hash: ShardHash, deadline: Timestamp) {
         self.expiry.note(length, hash, deadline);
+    }
+
+    /// Stores the window that a charge led to, in place of `open`, which was found under the same
+    /// lock; says how many expired entries it removed on the way.
+    pub(crate) fn save<Q: Query<Stored = K>>(
+        &mut self,
+        query: Q,
+        hash: Hash,
+        length: Length,
+        open: Option<Window>,
+        window: Window,
+        now: Timestamp,
+    ) -> usize {
+        let hash = hash.in_shard();
+        match self.find(hash, |key| query.matches(key)) {
+            Some(stored) => *stored = window.into(),
+            None => self.insert(hash, query.to_stored(), window.into()),
+        }
+        if open.is_some_and(|open| open.deadline == window.deadline) {
+            return 0;
+        }
+        self.note(length, hash, window.deadline);
+        self.remove_expired(now, AT_AN_OPENING, |freed| freed)
+    }
+
+    /// Removes the one entry that `is` the right one; says whether there was one. Its record stays,
+    /// and will find nothing to remove.
+    pub(crate) fn remove(&mut self, hash: ShardHash, is: impl Fn(&K) -> bool) -> bool {
+        self.entries.remove(hash, |key, _| is(key))
     }
 
     /// Removes expired entries, and lets `settle` do what their number asks for.

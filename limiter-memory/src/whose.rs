@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use limiter_core::{Budget, Identity};
+use limiter_core::{Budget, Identity, Policy};
 
 /// Whose budget is meant: that of an identity, or the one that everybody shares.
 ///
@@ -36,6 +36,16 @@ impl Whose<'_> {
             Kind::Everybody => None,
             Kind::Bytes(bytes) => Some(bytes),
             Kind::Number { digits, start } => Some(&digits[usize::from(*start)..]),
+        }
+    }
+}
+
+impl Whose<'_> {
+    /// The budget of it under `policy`.
+    pub(crate) fn budget(&self, policy: &Policy) -> Budget {
+        match self.identity() {
+            Some(identity) => Budget::of(policy, identity),
+            None => Budget::shared(policy),
         }
     }
 }

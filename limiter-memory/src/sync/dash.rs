@@ -6,9 +6,14 @@ use std::hash::{BuildHasherDefault, DefaultHasher};
 
 use dashmap::{DashMap, RwLockReadGuard, RwLockWriteGuard, SharedValue};
 use hashbrown::raw::RawTable;
-pub(crate) use parking_lot::Mutex;
+pub(crate) use parking_lot::{Mutex, MutexGuard};
 
 use crate::{Hash, PackedWindow, ShardHash};
+
+/// How many shards of entries with moving deadlines there are.
+pub(crate) fn dated_shards(shards: usize) -> usize {
+    shards
+}
 
 type Table<K> = RawTable<(K, SharedValue<PackedWindow>)>;
 

@@ -5,7 +5,8 @@
 //! behind a lock that many may read or one may write; a mutex; atomics. Everything above this
 //! module is the shipped code on both sides. loom therefore sees every order in which threads can
 //! take the locks and touch the atomics, but not the inside of dashmap, hashbrown or parking_lot,
-//! and never two shards of one map.
+//! and never two shards of one map; of
+//! what lies behind plain mutexes it sees two shards.
 
 #[cfg(not(loom))]
 mod dash;
@@ -13,9 +14,13 @@ mod dash;
 mod model;
 
 #[cfg(not(loom))]
-pub(crate) use dash::{AtomicU64, AtomicUsize, Map, Mutex, Reading, Writing};
+pub(crate) use dash::{
+    AtomicU64, AtomicUsize, Map, Mutex, MutexGuard, Reading, Writing, dated_shards,
+};
 #[cfg(loom)]
-pub(crate) use model::{AtomicU64, AtomicUsize, Map, Mutex, Reading, Writing};
+pub(crate) use model::{
+    AtomicU64, AtomicUsize, Map, Mutex, MutexGuard, Reading, Writing, dated_shards,
+};
 
 pub(crate) use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 

@@ -2,9 +2,15 @@
 
 pub(crate) use loom::sync::atomic::{AtomicU64, AtomicUsize};
 
+pub(crate) use loom::sync::MutexGuard;
 use loom::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::{Hash, PackedWindow, ShardHash};
+
+/// Enough for one lock to be taken after another.
+pub(crate) fn dated_shards(_shards: usize) -> usize {
+    2
+}
 
 struct Entry<K> {
     hash: ShardHash,
@@ -90,7 +96,7 @@ impl<T> Mutex<T> {
         Self(loom::sync::Mutex::new(value))
     }
 
-    pub(crate) fn lock(&self) -> loom::sync::MutexGuard<'_, T> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().expect("loom does not poison")
     }
 }

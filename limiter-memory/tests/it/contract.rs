@@ -1,9 +1,7 @@
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use limiter_core::{
-    Acquire, Budget, BudgetStore, Capabilities, Charge, Cost, Decision, ErrorKind, Wait,
-};
+use limiter_core::{Acquire, Budget, BudgetStore, Cost, Decision, RuleSet, Wait};
 
 use crate::{admitted, advance, denied, manual_clock, policy, store_of};
 
@@ -76,15 +74,14 @@ fn the_trait_gives_the_answers_of_the_synchronous_path() {
 }
 
 #[test]
-fn several_charges_in_one_acquire_are_invalid_and_charge_nothing() {
-    let store = store_of(10, &manual_clock());
-    let policy = policy("contract/several", 5, 1000);
-    let charges = ["alice", "bob"].map(|who| Charge::new(Budget::of(&policy, who), Cost::ONE));
-    let request = Acquire::all(charges).unwrap();
-    let error = store.acquire(&request).now_or_never().unwrap().unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Invalid);
-    assert_eq!(store.peek_now(&policy, "alice").unwrap().total, 0);
-    assert_eq!(store.capabilities(), Capabilities::in_process());
+fn it_offers_the_whole_contract() {
+    let offered = store_of(10, &manual_clock()).capabilities();
+    assert_eq!(
+        (offered.rules, offered.refunds),
+        (RuleSet::ALL, RuleSet::ALL)
+    );
+    assert!(offered.request_ids && offered.resets && !offered.shared);
+    assert_eq!(offered.max_charges, Acquire::MAX_CHARGES);
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod model;
 mod regressions;
 mod removal;
 mod threads;
+mod together;
 
 use std::time::Duration;
 
