@@ -12,7 +12,10 @@
 use std::time::Duration;
 
 use ahash::RandomState;
-use limiter_core::{Clock, Cost, ErrorKind, Policy, Timestamp};
+use limiter_core::{
+    Acquire, Budget, Charge, Clock, Cost, Decision, ErrorKind, Nonce, Policy, PolicyBuilder,
+    Receipt, Refunded, RequestId, Timestamp,
+};
 use limiter_memory::{MemoryStore, Outcome};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};
@@ -212,5 +215,179 @@ fn two_arrivals_of_one_budget_that_both_look_for_room_take_one_place() {
         assert_eq!(totals, [Some(1), Some(2)]);
         world.store.remove_expired(2);
         assert_eq!(world.store.len(), 1);
+    });
+}
+
+fn built(rule: impl FnOnce(PolicyBuilder) -> PolicyBuilder) -> Policy {
+    rule(Policy::named("raced").scope("loom").limit(1))
+        .build()
+        .unwrap()
+}
+
+fn bucket() -> Policy {
+    built(|policy| policy.token_bucket(Duration::from_millis(LENGTH_MS), 1))
+}
+
+fn refundable() -> Policy {
+    built(|policy| {
+        policy
+            .first_arrival(Duration::from_millis(LENGTH_MS))
+            .refundable()
+    })
+}
+
+impl World {
+    /// Asks all of `budgets` for one unit each.
+    fn together(&self, budgets: &[Budget], nonce: u8) -> Decision {
+        let charges = budgets
+            .iter()
+            .map(|budget| Charge::new(budget.clone(), Cost::ONE));
+        let request = Acquire::all(charges).unwrap();
+        let request = request.with_nonce(Nonce::from_bytes([nonce; 16]));
+        self.store.decide_now(&request).unwrap()
+    }
+
+    fn spent(&self, budget: &Budget) -> u64 {
+        self.store.peek_now(budget.policy(), budget).unwrap().total
+    }
+
+    /// One in each table that can be charged together.
+    fn one_of_each(&self) -> [Budget; 3] {
+        [
+            Budget::of(&self.policy, "alice"),
+            Budget::of(&self.policy, LONG),
+            Budget::of(&bucket(), "alice"),
+        ]
+    }
+}
+
+#[test]
+fn charges_in_opposite_orders_neither_block_each_other_nor_share_the_last_units() {
+    loom::model(|| {
+        let world = World::new(10, 1);
+        let other = spawn(&world, |world| {
+            let mut budgets = world.one_of_each();
+            budgets.reverse();
+            world.together(&budgets, 1).is_admitted()
+        });
+        let budgets = world.one_of_each();
+        let mine = world.together(&budgets, 2).is_admitted();
+        assert!(mine != other.join().unwrap());
+        for budget in &budgets {
+            assert_eq!(world.spent(budget), 1);
+        }
+        assert_eq!(world.store.len(), 3);
+    });
+}
+
+#[test]
+fn budgets_that_are_charged_together_meet_those_that_are_charged_alone() {
+    loom::model(|| {
+        let world = World::new(10, 1);
+        let alone = spawn(&world, |world| world.acquire("alice").is_some());
+        let budgets = world.one_of_each();
+        let together = world.together(&budgets, 1).is_admitted();
+        assert!(together != alone.join().unwrap());
+        assert_eq!(world.spent(&budgets[0]), 1);
+        assert_eq!(world.spent(&budgets[1]), u64::from(together));
+        assert_eq!(world.spent(&budgets[2]), u64::from(together));
+    });
+}
+
+#[test]
+fn nobody_sees_one_charge_without_the_others() {
+    loom::model(|| {
+        let world = World::new(10, 1);
+        let other = spawn(&world, |world| {
+            let budgets = world.one_of_each();
+            let first = world.spent(&budgets[2]);
+            (first, world.spent(&budgets[0]))
+        });
+        assert!(world.together(&world.one_of_each(), 1).is_admitted());
+        let (first, then) = other.join().unwrap();
+        assert!(
+            first <= then,
+            "the last was charged, and the first was not yet"
+        );
+    });
+}
+
+#[test]
+fn where_two_want_the_last_places_no_part_of_a_decision_stays() {
+    loom::model(|| {
+        let world = World::new(3, 1);
+        let other = spawn(&world, |world| world.finds_place("bob"));
+        let request = world
+            .one_of_each()
+            .map(|budget| Charge::new(budget, Cost::ONE));
+        let together = world
+            .store
+            .decide_now(&Acquire::all(request).unwrap())
+            .is_ok();
+        let other = other.join().unwrap();
+        assert!(together || other);
+        assert_eq!(
+            world.store.len(),
+            3 * usize::from(together) + usize::from(other)
+        );
+    });
+}
+
+#[test]
+fn of_two_refunds_of_one_charge_one_is_credited() {
+    loom::model(|| {
+        let world = World::new(10, 1);
+        let budget = Budget::of(&refundable(), "alice");
+        let admission = world
+            .together(std::slice::from_ref(&budget), 1)
+            .admitted()
+            .unwrap();
+        let receipt = admission.into_receipts().next().unwrap();
+        let (window, serial) = (receipt.window(), receipt.serial());
+        let twin = Receipt::new(&budget, window, serial, Cost::ONE);
+        let other = spawn(&world, move |world| world.store.refund_now(twin).unwrap());
+        let mine = world.store.refund_now(receipt).unwrap();
+        let both = [mine, other.join().unwrap()];
+        assert!(both.contains(&Refunded::Credited { units: 1 }), "{both:?}");
+        assert!(both.contains(&Refunded::Repeated), "{both:?}");
+        assert_eq!(world.spent(&budget), 0);
+    });
+}
+
+#[test]
+fn a_refund_raced_with_an_acquire_gives_its_units_to_nobody_or_to_it() {
+    loom::model(|| {
+        let world = World::new(10, 1);
+        let budget = Budget::of(&refundable(), "alice");
+        let admission = world
+            .together(std::slice::from_ref(&budget), 1)
+            .admitted()
+            .unwrap();
+        let receipt = admission.into_receipts().next().unwrap();
+        let other = spawn(&world, move |world| {
+            world.store.refund_now(receipt).unwrap()
+        });
+        let admitted = world
+            .together(std::slice::from_ref(&budget), 2)
+            .is_admitted();
+        assert_eq!(other.join().unwrap(), Refunded::Credited { units: 1 });
+        assert_eq!(world.spent(&budget), u64::from(admitted));
+    });
+}
+
+#[test]
+fn one_request_that_is_sent_twice_at_once_charges_once() {
+    loom::model(|| {
+        let world = World::new(10, 5);
+        let ask = |world: &World| {
+            let request = Acquire::of(&world.policy, "alice", Cost::ONE);
+            let request = request.with_id(RequestId::new("a").unwrap());
+            let decision = world.store.decide_now(&request).unwrap();
+            decision.admitted().unwrap().is_repeat()
+        };
+        let other = spawn(&world, ask);
+        let mine = ask(&world);
+        assert!(mine != other.join().unwrap());
+        assert_eq!(world.total("alice"), 1);
     });
 }
