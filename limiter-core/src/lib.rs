@@ -31,6 +31,7 @@
 //!
 //! | feature | adds | costs |
 //! |---|---|---|
+//! | `conformance` | the module `conformance`: the contract as a list of named tests, for authors of stores | nothing |
 //! | `tokio` | `TokioTimer`, a [`Timer`] for [`DeadlineStore`] | the `tokio` crate with `time` |
 //!
 //! # Limitations
@@ -45,6 +46,8 @@ mod amount;
 mod budget;
 mod capabilities;
 mod clock;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod decision;
 mod error;
 mod identity;

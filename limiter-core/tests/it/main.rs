@@ -1,6 +1,8 @@
 //! Tests of the contract's types from outside, named after the promises that they check.
 
 mod bytes;
+mod conformance;
+mod faults;
 mod kept;
 mod limiter;
 mod oracle;
