@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Every clause is checked under every rule and stored form to which it applies. A test is skipped
-//! only where the store's [`Capabilities`](crate::Capabilities) do not offer what it is about, or
+//! only where the store's [`Capabilities`] do not offer what it is about, or
 //! where it needs a clock that can be set back and time is [`Real`]; nothing else can be left out.
 //!
 //! Scopes of all budgets, and request ids, begin with the prefix that the caller gives: unique for

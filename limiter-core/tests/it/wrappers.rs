@@ -204,7 +204,10 @@ fn partitions_admit_the_limit_together_and_denials_name_the_budget_as_asked() {
             .unwrap();
         assert_eq!(above.wait(), Wait::Never);
         if part == 2 {
-            assert_eq!(store.to_string(), "PartitionedStore(3 of 4, KeptStore(None))");
+            assert_eq!(
+                store.to_string(),
+                "PartitionedStore(3 of 4, KeptStore(None))"
+            );
         }
     }
     assert_eq!(admitted, 10);

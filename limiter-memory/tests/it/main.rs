@@ -7,6 +7,7 @@
 
 mod allocations;
 mod capacity;
+mod conformance;
 mod contract;
 mod edges;
 mod model;
