@@ -3,9 +3,7 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use limiter_core::{
-    Acquire, Budget, BudgetStore, Capabilities, Decision, Error, Snapshot, TimeRule,
-};
+use limiter_core::{Acquire, Budget, BudgetStore, Capabilities, Decision, Error, Snapshot};
 use redis::aio::ConnectionLike;
 
 use crate::classify::{acquire_error, peek_error};
@@ -72,16 +70,10 @@ impl<C> RedisStore<C> {
 #[async_trait]
 impl<C: ConnectionLike + Clone + Send + Sync> BudgetStore for RedisStore<C> {
     async fn acquire(&self, request: &Acquire) -> Result<Decision, Error> {
-        let [charge] = request.charges() else {
-            return Err(Error::invalid(format!(
-                "an acquisition of {} charges: {self} takes 1",
-                request.charges().len()
-            )));
-        };
+        request.check(&self.capabilities(), self)?;
+        let charge = &request.charges()[0];
         let budget = charge.budget();
-        let TimeRule::FirstArrival { length } = budget.policy().rule() else {
-            return Err(unknown_rule(budget));
-        };
+        let length = budget.policy().rule().length();
         let limit = budget.policy().limit();
         let arguments = [limit.get(), charge.cost().get(), length.as_millis()];
         let reply = script::ACQUIRE
@@ -92,9 +84,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> BudgetStore for RedisStore<C> {
     }
 
     async fn peek(&self, budget: &Budget) -> Result<Snapshot, Error> {
-        let TimeRule::FirstArrival { .. } = budget.policy().rule() else {
-            return Err(unknown_rule(budget));
-        };
+        self.capabilities().check(budget.policy(), self)?;
         let reply = script::PEEK
             .run(self.connection.clone(), &self.keys.key(budget), &[])
             .await
@@ -105,14 +95,6 @@ impl<C: ConnectionLike + Clone + Send + Sync> BudgetStore for RedisStore<C> {
     fn capabilities(&self) -> Capabilities {
         Capabilities::on_server()
     }
-}
-
-fn unknown_rule(budget: &Budget) -> Error {
-    Error::invalid(format!(
-        "policy {:?} has the time rule {:?}: this store keeps first-arrival windows",
-        budget.policy().name(),
-        budget.policy().rule(),
-    ))
 }
 
 /// `RedisStore(limiter:)`, with the key prefix in the parentheses.
