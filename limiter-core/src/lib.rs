@@ -42,14 +42,18 @@
 //! - After *uncertain* and after a dropped future, nobody knows whether the charge was applied.
 
 mod acquire;
+mod admission;
 mod amount;
 mod budget;
 mod capabilities;
+mod check;
 mod clock;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod decision;
+mod denial;
 mod error;
+mod failure_mode;
 mod identity;
 mod limiter;
 mod nonce;
@@ -59,26 +63,31 @@ mod receipt;
 mod record;
 mod request_id;
 pub mod rule;
+mod snapshot;
 mod store;
 #[cfg(feature = "tokio")]
 mod tokio_timer;
 mod wrap;
 
 pub use acquire::Acquire;
+pub use admission::{Admission, Authority, Grant};
 pub use amount::{Cost, Limit, MAX_UNITS};
 pub use budget::{Budget, BudgetKey, Charge};
 pub use capabilities::{Capabilities, ClockOwner, Survival};
 pub use clock::{Clock, ManualClock, Sleep, SystemClock, Timer, Timestamp};
-pub use decision::{Admission, Authority, Decision, Denial, Grant, Refusal, Snapshot, Wait};
+pub use decision::Decision;
+pub use denial::{Denial, Refusal, Wait};
 pub use error::{Error, ErrorKind};
+pub use failure_mode::FailureMode;
 pub use identity::Identity;
-pub use limiter::{FailureMode, Limiter};
+pub use limiter::Limiter;
 pub use nonce::{CountingNonces, Nonce, Nonces};
 pub use permit::{Permit, Permits, Releaser};
 pub use policy::{KeySpace, Length, Policy, PolicyBuilder, RuleKind, RuleSet, Share, TimeRule};
 pub use receipt::{Receipt, Refunded, Renewed, WindowIdentity};
 pub use record::Record;
 pub use request_id::{Remembered, RequestDigest, RequestId};
+pub use snapshot::Snapshot;
 pub use store::{BudgetStore, BudgetStoreExt};
 #[cfg(feature = "tokio")]
 pub use tokio_timer::TokioTimer;

@@ -1,35 +1,11 @@
 //! A store bound to policies, and to what its failure means.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{
     Acquire, Admission, Authority, Budget, BudgetStore, Charge, Cost, Decision, Error, ErrorKind,
-    Identity, Limit, Nonces, Policy, Receipt, Refunded, Renewed, RequestId,
+    FailureMode, Identity, Nonces, Policy, Receipt, Refunded, Renewed, RequestId,
 };
-
-/// What to do when the store cannot decide: when it answers *unavailable* or *uncertain*.
-///
-/// *Corrupt* and *invalid* are always errors: something is broken, and admitting would hide it.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub enum FailureMode {
-    /// Hand the error to the caller, who refuses the work (the default).
-    #[default]
-    Refuse,
-    /// Admit. Every such admission is extra allowance beyond the budget; the limiter counts them.
-    /// While the store is away there is no bound.
-    Admit,
-    /// Ask another store, with a share of the limit. While the store is away, at most the limit
-    /// plus `processes × share` is admitted in one window. After *uncertain* the same work may be
-    /// charged in both. A request id is left out where that store remembers none.
-    Fallback {
-        /// Usually an in-process store.
-        store: Arc<dyn BudgetStore>,
-        /// The limit that each budget has there, if its own is not smaller.
-        share: Limit,
-    },
-}
 
 /// Binds a store to the policies that one kind of work is charged to, and to a [`FailureMode`].
 ///

@@ -101,6 +101,11 @@ impl<'a, S> Locks<'a, S> {
         lock
     }
 
+    /// All of them, in order.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Lock<'a, S>> {
+        self.0.iter_mut().map(|(_, lock)| lock)
+    }
+
     /// The shard of others at `spot`; `None` where it is one of another table.
     pub(crate) fn others(&mut self, spot: Spot) -> Option<&mut LockedOthers<'a>> {
         match self.at(spot) {

@@ -5,7 +5,6 @@ use std::hash::BuildHasher;
 use limiter_core::rule::first_arrival::Window;
 use limiter_core::{Length, Timestamp};
 
-use crate::decide::AT_AN_OPENING;
 use crate::expiry::{Expiry, Step};
 use crate::key::{Query, StoredKey};
 use crate::sync::{Map, Reading, Writing};
@@ -86,26 +85,22 @@ impl<K: StoredKey, S: BuildHasher> Shard<'_, K, S> {
     }
 
     /// Stores the window that a charge led to, in place of `open`, which was found under the same
-    /// lock; says how many expired entries it removed on the way.
+    /// lock.
     pub(crate) fn save<Q: Query<Stored = K>>(
         &mut self,
         query: Q,
-        hash: Hash,
+        hash: ShardHash,
         length: Length,
         open: Option<Window>,
         window: Window,
-        now: Timestamp,
-    ) -> usize {
-        let hash = hash.in_shard();
+    ) {
         match self.find(hash, |key| query.matches(key)) {
             Some(stored) => *stored = window.into(),
             None => self.insert(hash, query.to_stored(), window.into()),
         }
-        if open.is_some_and(|open| open.deadline == window.deadline) {
-            return 0;
+        if open.is_none_or(|open| open.deadline != window.deadline) {
+            self.note(length, hash, window.deadline);
         }
-        self.note(length, hash, window.deadline);
-        self.remove_expired(now, AT_AN_OPENING, |freed| freed)
     }
 
     /// Removes the one entry that `is` the right one; says whether there was one. Its record stays,

@@ -10,8 +10,10 @@
 pub mod aligned;
 pub mod bucket;
 mod bytes;
+mod charge;
 mod decide;
 pub mod first_arrival;
+mod give_back;
 pub mod in_flight;
 pub mod refundable;
 pub mod rolling;

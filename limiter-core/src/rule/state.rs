@@ -1,8 +1,7 @@
 //! The state of a budget, whatever its rule.
 
 use crate::{
-    Budget, Charge, Cost, Error, Grant, Nonce, Policy, Receipt, Refunded, Renewed, Snapshot,
-    TimeRule, Timestamp, WindowIdentity,
+    Budget, Charge, Cost, Error, Nonce, Policy, Snapshot, TimeRule, Timestamp, WindowIdentity,
 };
 
 use super::bucket::{Bucket, Terms};
@@ -69,77 +68,6 @@ impl State {
         })
     }
 
-    /// Charges what was judged admissible at this instant. The state that comes back replaces the
-    /// stored one.
-    ///
-    /// # Errors
-    /// *Invalid* where the rule needs a nonce and there is none.
-    pub fn charge(
-        stored: Option<Self>,
-        now: Timestamp,
-        charge: &Charge,
-        nonce: Option<Nonce>,
-    ) -> Result<(Self, Grant), Error> {
-        let (budget, cost) = (charge.budget(), charge.cost());
-        let policy = budget.policy();
-        let length = policy.rule().length();
-        let (state, window, serial) = match (policy.rule(), stored) {
-            (TimeRule::FirstArrival { .. } | TimeRule::Aligned { .. }, stored) => {
-                if policy.is_refundable() {
-                    let window = open_window(stored, now, budget, nonce)?;
-                    charge_refundable(window, cost)
-                } else {
-                    let window = charge_window(stored, now, policy, cost);
-                    (Self::Window(window), WindowIdentity([0; 16]), window.total)
-                }
-            }
-            (TimeRule::Rolling { .. }, stored) => {
-                let mut rolling = match stored {
-                    Some(Self::Rolling(rolling)) => rolling,
-                    _ => Rolling::default(),
-                };
-                let at = rolling.charge(now, length, cost);
-                (Self::Rolling(rolling), WindowIdentity::at(at), 0)
-            }
-            (TimeRule::TokenBucket { .. }, stored) => {
-                let bucket = match stored {
-                    Some(Self::Bucket(bucket)) => bucket,
-                    _ => Bucket::full(now),
-                };
-                let bucket = bucket.charge(now, terms(policy), cost);
-                let full_at = bucket.full_at(terms(policy));
-                (Self::Bucket(bucket), WindowIdentity::at(full_at), 0)
-            }
-            (TimeRule::InFlight { .. }, stored) => {
-                let mut leases = match stored {
-                    Some(Self::Leases(leases)) => leases,
-                    _ => Leases::default(),
-                };
-                let identity = identity(nonce, budget)?;
-                leases.charge(now, length, identity, cost);
-                (Self::Leases(leases), identity, 0)
-            }
-        };
-        let receipt = policy
-            .gives_receipts()
-            .then(|| Receipt::new(budget, window, serial, cost));
-        let grant = state.grant(now, policy, receipt);
-        Ok((state, grant))
-    }
-
-    fn grant(&self, now: Timestamp, policy: &Policy, receipt: Option<Receipt>) -> Grant {
-        let seen = self.view(now, policy);
-        Grant {
-            total: match self {
-                Self::Refundable(window) => window.charged(),
-                _ => seen.total,
-            },
-            remaining: seen.remaining,
-            resets_in: seen.resets_in.unwrap_or_default(),
-            receipt,
-        }
-    }
-
     /// Looks at a budget.
     ///
     /// # Errors
@@ -153,7 +81,7 @@ impl State {
         })
     }
 
-    fn view(&self, now: Timestamp, policy: &Policy) -> Snapshot {
+    pub(super) fn view(&self, now: Timestamp, policy: &Policy) -> Snapshot {
         let (limit, length) = (policy.limit(), policy.rule().length());
         match self {
             Self::Window(window) if window.contains(now) => Snapshot {
@@ -170,49 +98,6 @@ impl State {
             Self::Rolling(rolling) => rolling.view(now, limit, length),
             Self::Bucket(bucket) => bucket.view(now, terms(policy)),
             Self::Leases(leases) => leases.view(now, limit),
-        }
-    }
-
-    /// Gives back what `receipt` proves was charged. Where nothing is stored any more, the answer
-    /// is [`Refunded::Late`]. Save the state unless nothing was credited.
-    ///
-    /// The receipt of a remembered request needs more: see [`Record::refund`](crate::Record::refund).
-    ///
-    /// # Errors
-    /// *Corrupt* for a state of another rule; *invalid* for a receipt of a policy that gives none.
-    pub fn refund(&mut self, now: Timestamp, receipt: &Receipt) -> Result<Refunded, Error> {
-        let (budget, credit) = (receipt.budget(), receipt.credit());
-        let policy = budget.policy();
-        check_form(Some(self), budget)?;
-        Ok(match (self, receipt.window().instant()) {
-            (Self::Refundable(window), _) => {
-                window.refund(now, receipt.window(), receipt.serial(), credit)
-            }
-            (Self::Leases(leases), _) => leases.release(now, receipt.window()),
-            (Self::Rolling(rolling), Some(at)) if policy.is_refundable() => {
-                rolling.refund(now, policy.rule().length(), at, credit)
-            }
-            (Self::Bucket(bucket), Some(full_at)) if policy.is_refundable() => {
-                bucket.refund(now, terms(policy), full_at, credit)
-            }
-            _ => return Err(no_receipt(budget)),
-        })
-    }
-
-    /// Extends the leases that `receipt` names. Where nothing is stored any more, the answer is
-    /// [`Renewed::Lost`].
-    ///
-    /// # Errors
-    /// *Corrupt* for a state of another rule; *invalid* for a receipt that names no lease.
-    pub fn renew(&mut self, now: Timestamp, receipt: &Receipt) -> Result<Renewed, Error> {
-        let budget = receipt.budget();
-        check_form(Some(self), budget)?;
-        match self {
-            Self::Leases(leases) => {
-                let lease = budget.policy().rule().length();
-                Ok(leases.renew(now, lease, receipt.window()))
-            }
-            _ => Err(no_receipt(budget)),
         }
     }
 
@@ -245,7 +130,7 @@ impl State {
     }
 }
 
-fn check_form(stored: Option<&State>, budget: &Budget) -> Result<(), Error> {
+pub(super) fn check_form(stored: Option<&State>, budget: &Budget) -> Result<(), Error> {
     match stored {
         Some(state) if !state.fits(budget.policy()) => Err(super::bytes::corrupt(
             budget,
@@ -268,46 +153,14 @@ fn judge_window(stored: Option<Window>, now: Timestamp, policy: &Policy, cost: C
 }
 
 /// The last instant of a window that opens at `now`.
-fn last_instant(now: Timestamp, policy: &Policy) -> Timestamp {
+pub(super) fn last_instant(now: Timestamp, policy: &Policy) -> Timestamp {
     match policy.rule() {
         TimeRule::Aligned { length } => aligned::last_instant(now, length),
         rule => now.plus_millis(rule.length().as_millis()),
     }
 }
 
-fn charge_window(stored: Option<State>, now: Timestamp, policy: &Policy, cost: Cost) -> Window {
-    let open = match stored {
-        Some(State::Window(window)) if window.contains(now) => Some(window),
-        _ => None,
-    };
-    Window {
-        total: open.map_or(0, |window| window.total) + cost.get(),
-        deadline: open.map_or(last_instant(now, policy), |window| window.deadline),
-    }
-}
-
-fn open_window(
-    stored: Option<State>,
-    now: Timestamp,
-    budget: &Budget,
-    nonce: Option<Nonce>,
-) -> Result<RefundableWindow, Error> {
-    match stored {
-        Some(State::Refundable(window)) if window.contains(now) => Ok(window),
-        _ => Ok(RefundableWindow::open(
-            identity(nonce, budget)?,
-            last_instant(now, budget.policy()),
-        )),
-    }
-}
-
-fn charge_refundable(mut window: RefundableWindow, cost: Cost) -> (State, WindowIdentity, u64) {
-    let serial = window.charge(cost);
-    let identity = window.identity();
-    (State::Refundable(window), identity, serial)
-}
-
-fn terms(policy: &Policy) -> Terms {
+pub(super) fn terms(policy: &Policy) -> Terms {
     Terms {
         limit: policy.limit(),
         burst: policy.largest_cost(),
@@ -315,7 +168,7 @@ fn terms(policy: &Policy) -> Terms {
     }
 }
 
-fn identity(nonce: Option<Nonce>, budget: &Budget) -> Result<WindowIdentity, Error> {
+pub(super) fn identity(nonce: Option<Nonce>, budget: &Budget) -> Result<WindowIdentity, Error> {
     nonce.map(WindowIdentity::from).ok_or_else(|| {
         Error::invalid(format!(
             "policy {:?}: a charge to it needs a nonce, and the request brings none",
@@ -328,14 +181,6 @@ fn identity(nonce: Option<Nonce>, budget: &Budget) -> Result<WindowIdentity, Err
 fn nonce_used(budget: &Budget) -> Error {
     Error::invalid(format!(
         "policy {:?}: the nonce of the request already names a lease: allowed is a new one",
-        budget.policy().name()
-    ))
-}
-
-#[cold]
-fn no_receipt(budget: &Budget) -> Error {
-    Error::invalid(format!(
-        "policy {:?}: its admissions give no receipt that this could be",
         budget.policy().name()
     ))
 }

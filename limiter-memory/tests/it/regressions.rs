@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasherDefault, DefaultHasher, Hasher};
 
-use limiter_core::Cost;
+use limiter_core::{Acquire, Budget, Charge, Cost, Policy};
 use limiter_memory::MemoryStore;
 
 use crate::{advance, manual_clock, policy};
@@ -42,4 +42,27 @@ fn a_record_removes_its_own_entry_and_not_a_neighbour_with_the_same_tag() {
     }
     assert_eq!(store.remove_expired(usize::MAX), 1000);
     assert!(store.is_empty());
+}
+
+/// The first charge of a decision removed, in passing, an expired budget that a later charge of the
+/// same decision was about to open anew: it was then stored without a place of its own.
+#[test]
+fn budgets_that_are_opened_anew_together_keep_their_places() {
+    let clock = crate::manual_clock();
+    let store = crate::store_of(100, &clock);
+    let length = std::time::Duration::from_secs(1);
+    let bucket = Policy::named("tested").scope("regressions/anew").limit(9);
+    let bucket = bucket.token_bucket(length, 9).build().unwrap();
+    for policy in [crate::policy("regressions/anew", 9, 1000), bucket] {
+        let budgets = (0..16_u64).map(|who| Budget::of(&policy, who));
+        let charges = budgets.map(|budget| Charge::new(budget, Cost::ONE));
+        let request = Acquire::all(charges).unwrap();
+        for _ in 0..5 {
+            assert!(store.decide_now(&request).unwrap().is_admitted());
+            assert_eq!(store.len(), 16);
+            crate::advance(&clock, 1001);
+        }
+        assert_eq!(store.remove_expired(usize::MAX), 16);
+        assert!(store.is_empty());
+    }
 }
