@@ -11,6 +11,7 @@ mod conformance;
 mod contract;
 mod edges;
 mod model;
+mod model_together;
 mod regressions;
 mod removal;
 mod threads;
