@@ -45,6 +45,7 @@ mod acquire;
 mod admission;
 mod amount;
 mod budget;
+mod bytes;
 mod capabilities;
 mod check;
 mod clock;

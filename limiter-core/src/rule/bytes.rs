@@ -1,13 +1,14 @@
 //! States as bytes, for stores that keep bytes.
 //!
 //! The first byte is the version of this layout, the second the form; then numbers of eight bytes
-//! and identities of sixteen, little end first. Parsing is strict: what this module did not write is
+//! and identities of sixteen, little end first; a list begins with its number of entries. Parsing is strict: what this module did not write is
 //! corrupt, and never taken for a smaller or an empty state.
 
 use std::collections::VecDeque;
 
+use crate::bytes::Reader;
 use crate::policy::bounds::{MAX_IN_FLIGHT_COST, MAX_IN_FLIGHT_LIMIT, MAX_ROLLING_ENTRIES};
-use crate::{Budget, Error, MAX_UNITS, Refunded, Timestamp, WindowIdentity};
+use crate::{Budget, Error, MAX_UNITS, Refunded};
 
 use super::State;
 use super::bucket::Bucket;
@@ -25,8 +26,8 @@ const BUCKET: u8 = 4;
 const LEASES: u8 = 5;
 
 impl State {
-    /// The state in bytes: 18 for a window, 26 for a bucket, 16 for each entry of a rolling window
-    /// or 32 for each lease and 2.
+    /// The state in bytes: 18 for a window and 26 for a bucket; 10 and 16 for each entry of a rolling
+    /// window, or 32 for each lease; 50 for a refundable window and 8 for each refund.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = vec![VERSION];
         let put = |out: &mut Vec<u8>, number: u64| out.extend(number.to_le_bytes());
@@ -42,6 +43,7 @@ impl State {
                 put(&mut out, window.refunded);
                 put(&mut out, window.deadline.as_millis());
                 out.extend(window.identity.0);
+                put(&mut out, window.serials.len() as u64);
                 window
                     .serials
                     .iter()
@@ -49,6 +51,7 @@ impl State {
             }
             Self::Rolling(rolling) => {
                 out.push(ROLLING);
+                put(&mut out, rolling.entries.len() as u64);
                 for entry in rolling.entries() {
                     put(&mut out, entry.at.as_millis());
                     put(&mut out, entry.units);
@@ -62,6 +65,7 @@ impl State {
             }
             Self::Leases(leases) => {
                 out.push(LEASES);
+                put(&mut out, leases.leases.len() as u64);
                 for lease in leases.leases() {
                     out.extend(lease.identity.0);
                     put(&mut out, lease.permits);
@@ -126,7 +130,7 @@ fn refundable(bytes: &mut Reader<'_>) -> Option<RefundableWindow> {
         refunded: bytes.units()?,
         deadline: bytes.instant()?,
         identity: bytes.identity()?,
-        serials: bytes.rest(Refunded::MAX_PER_WINDOW, Reader::units)?,
+        serials: bytes.list(Refunded::MAX_PER_WINDOW, Reader::units)?,
     };
     let ascending = window.serials.is_sorted_by(|one, next| one < next);
     let last = window.serials.last().copied().unwrap_or(0);
@@ -136,7 +140,7 @@ fn refundable(bytes: &mut Reader<'_>) -> Option<RefundableWindow> {
 
 fn rolling(bytes: &mut Reader<'_>) -> Option<Rolling> {
     let most = MAX_ROLLING_ENTRIES as usize + 1;
-    let entries = bytes.rest(most, |bytes| {
+    let entries = bytes.list(most, |bytes| {
         Some(Entry {
             at: bytes.instant()?,
             units: bytes.units()?,
@@ -154,7 +158,7 @@ fn rolling(bytes: &mut Reader<'_>) -> Option<Rolling> {
 }
 
 fn leases(bytes: &mut Reader<'_>) -> Option<Leases> {
-    let leases = bytes.rest(MAX_IN_FLIGHT_LIMIT as usize, |bytes| {
+    let leases = bytes.list(MAX_IN_FLIGHT_LIMIT as usize, |bytes| {
         Some(Lease {
             identity: bytes.identity()?,
             permits: bytes
@@ -165,47 +169,4 @@ fn leases(bytes: &mut Reader<'_>) -> Option<Leases> {
     })?;
     let ascending = leases.is_sorted_by(|one, next| one.end <= next.end);
     ascending.then_some(Leases { leases })
-}
-
-/// Bytes that are taken from the front. Whatever it refuses is refused by `None`.
-struct Reader<'a>(&'a [u8]);
-
-impl Reader<'_> {
-    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (array, rest) = self.0.split_first_chunk()?;
-        self.0 = rest;
-        Some(*array)
-    }
-
-    fn number(&mut self) -> Option<u64> {
-        self.array().map(u64::from_le_bytes)
-    }
-
-    fn units(&mut self) -> Option<u64> {
-        self.number().filter(|units| *units <= MAX_UNITS)
-    }
-
-    fn instant(&mut self) -> Option<Timestamp> {
-        self.number().map(Timestamp::from_millis)
-    }
-
-    fn identity(&mut self) -> Option<WindowIdentity> {
-        self.array().map(WindowIdentity)
-    }
-
-    /// Everything that is left, as up to `most` of what `take` takes.
-    fn rest<T>(
-        &mut self,
-        most: usize,
-        mut take: impl FnMut(&mut Self) -> Option<T>,
-    ) -> Option<Vec<T>> {
-        let mut all = Vec::new();
-        while !self.0.is_empty() {
-            if all.len() == most {
-                return None;
-            }
-            all.push(take(self)?);
-        }
-        Some(all)
-    }
 }

@@ -78,11 +78,8 @@ fn every_cut_and_every_addition_is_corrupt() {
         let (budget, state) = used(&policy);
         let bytes = state.to_bytes();
         for cut in 0..bytes.len() {
-            match State::from_bytes(&bytes[..cut], &budget) {
-                Err(error) => assert_eq!(error.kind(), ErrorKind::Corrupt),
-                // Lists have no length in front: one without its last part is a list too.
-                Ok(shorter) => assert_eq!(shorter.to_bytes(), &bytes[..cut]),
-            }
+            let error = State::from_bytes(&bytes[..cut], &budget).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Corrupt);
         }
         let longer = [&bytes[..], &[0]].concat();
         assert!(State::from_bytes(&longer, &budget).is_err());

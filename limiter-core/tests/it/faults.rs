@@ -282,9 +282,13 @@ impl Fault {
     pub(crate) fn refunded(self, state: &State) -> Vec<u8> {
         const DEADLINE: std::ops::Range<usize> = 18..26;
         const SERIALS: usize = 42;
+        const NONE: [u8; 8] = [0; 8];
         let mut bytes = state.to_bytes();
         match (self, state) {
-            (Self::RefundsTwice, State::Refundable(_)) => bytes.truncate(SERIALS),
+            (Self::RefundsTwice, State::Refundable(_)) => {
+                bytes.truncate(SERIALS);
+                bytes.extend(NONE);
+            }
             (Self::MovesDeadlineByRefunds, State::Refundable(window)) => {
                 let later = window.deadline().plus_millis(1000).as_millis();
                 bytes[DEADLINE].copy_from_slice(&later.to_le_bytes());

@@ -1,7 +1,7 @@
 //! Request ids, on a store that keeps the whole contract.
 
 use limiter_core::{
-    Acquire, Admission, BudgetStore, Cost, ErrorKind, Nonce, Policy, Refunded, RequestId,
+    Acquire, Admission, BudgetStore, Cost, ErrorKind, Nonce, Policy, Record, Refunded, RequestId,
 };
 
 use crate::kept::KeptStore;
@@ -115,4 +115,35 @@ fn ids_have_1_to_64_bytes() {
         let error = RequestId::new(vec![7; length]).unwrap_err();
         assert!(error.message().contains("1 to 64"), "{error}");
     }
+}
+
+#[test]
+fn a_record_comes_back_from_its_bytes_and_from_no_others() {
+    let (clock, windows) = (clock(), named("records", 5).aligned(length(1000)));
+    let store = KeptStore::new(&clock);
+    let charges = [bucket(), windows.build().unwrap()]
+        .map(|policy| limiter_core::Budget::of(&policy, "alice"))
+        .map(|budget| limiter_core::Charge::new(budget, Cost::ONE));
+    let request = Acquire::all(charges).unwrap().with_id(id("a"));
+    let admission = acquire(&store, &request);
+    let at = limiter_core::Clock::now(&clock);
+    let mut record = Record::of(&request, &admission, at).unwrap();
+    for receipt in admission.into_receipts() {
+        let read = Record::from_bytes(&record.to_bytes()).unwrap();
+        assert_eq!(read, record);
+        assert!(read.repeat(&request).is_ok());
+        record.refunded(&receipt);
+    }
+    let bytes = record.to_bytes();
+    assert!(
+        Record::from_bytes(&bytes)
+            .unwrap()
+            .repeat(&request)
+            .is_err()
+    );
+    for cut in 0..bytes.len() {
+        let error = Record::from_bytes(&bytes[..cut]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt);
+    }
+    assert!(Record::from_bytes(&[&bytes[..], &[9]].concat()).is_err());
 }

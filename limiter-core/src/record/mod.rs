@@ -1,5 +1,7 @@
 //! What is remembered of an admission under a request id.
 
+mod bytes;
+
 use std::time::Duration;
 
 use smallvec::SmallVec;
