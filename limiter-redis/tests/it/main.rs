@@ -3,6 +3,7 @@
 mod accounting;
 #[cfg(feature = "cluster")]
 mod cluster;
+mod conformance;
 mod connecting;
 mod corrupt;
 mod helpers;
