@@ -1,16 +1,15 @@
-//! From a script's reply to the answer that a caller gets.
+//! From the reply of a first-arrival script to the answer that a caller gets.
 
 use limiter_core::{
-    Admission, Budget, Charge, Decision, Denial, Error, Grant, Refusal, Snapshot, Wait,
+    Admission, Budget, Charge, Decision, Denial, Error, Grant, Limit, Refusal, Snapshot, Wait,
 };
 use redis::Value;
 
 use crate::reply::Reply;
 
-/// The decision on `charge` that `value` is.
-pub(crate) fn decision(charge: &Charge, value: &Value) -> Result<Decision, Error> {
-    let budget = charge.budget();
-    let limit = budget.policy().limit().get();
+/// The decision on `charge`, under `limit`, that `value` is.
+pub(crate) fn decision(charge: &Charge, limit: Limit, value: &Value) -> Result<Decision, Error> {
+    let (budget, limit) = (charge.budget(), limit.get());
     let wait = match Reply::read(value) {
         Some(Reply::Yes { total, resets_in }) => {
             return Ok(Decision::Admitted(Admission::of(Grant {
@@ -39,8 +38,8 @@ pub(crate) fn decision(charge: &Charge, value: &Value) -> Result<Decision, Error
     }
 }
 
-/// The snapshot of `budget` that `value` is.
-pub(crate) fn snapshot(budget: &Budget, value: &Value) -> Result<Snapshot, Error> {
+/// The snapshot of `budget`, under `limit`, that `value` is.
+pub(crate) fn snapshot(budget: &Budget, limit: Limit, value: &Value) -> Result<Snapshot, Error> {
     let (total, resets_in) = match Reply::read(value) {
         Some(Reply::Yes { total, resets_in }) => (total, Some(resets_in)),
         Some(Reply::No { .. }) => (0, None),
@@ -49,13 +48,13 @@ pub(crate) fn snapshot(budget: &Budget, value: &Value) -> Result<Snapshot, Error
     };
     Ok(Snapshot {
         total,
-        remaining: budget.policy().limit().get().saturating_sub(total),
+        remaining: limit.get().saturating_sub(total),
         resets_in,
     })
 }
 
 /// Names the budget by its key without the identity, which does not belong in logs.
-fn corrupt(budget: &Budget, reason: &str) -> Error {
+pub(crate) fn corrupt(budget: &Budget, reason: &str) -> Error {
     Error::corrupt(format!(
         "what is stored for policy {:?} under {:?} was not written by this store: {reason}",
         budget.policy().name(),
@@ -63,7 +62,7 @@ fn corrupt(budget: &Budget, reason: &str) -> Error {
     ))
 }
 
-fn foreign(value: &Value) -> String {
+pub(crate) fn foreign(value: &Value) -> String {
     let kind = match value {
         Value::Nil => "nil",
         Value::Int(_) => "an integer",

@@ -1,16 +1,17 @@
 //! What is known to have happened when a request failed.
 //!
-//! The scripts write once, as their last call, so a refusal by the server itself, in front of the
-//! script or inside it, is known to have charged nothing. All else may have been charged, unless it
-//! is known that nothing was sent.
+//! The scripts read and judge before they write, so a refusal by the server itself, in front of the
+//! script or inside it, is known to have charged nothing; where a later write of several is refused,
+//! the script says so by a code of its own ([`scripts`](crate::scripts) has the reasoning). All else
+//! may have been charged, unless it is known that nothing was sent.
 
 use limiter_core::{Error, ErrorKind};
 use redis::{ErrorKind as RedisKind, RedisError, ServerErrorKind};
 
 use crate::refusal;
 
-/// The error of an acquire whose request failed with `error`.
-pub(crate) fn acquire_error(error: RedisError) -> Error {
+/// The error of a call that may write, and whose request failed with `error`.
+pub(crate) fn write_error(error: RedisError) -> Error {
     put(kind(&error), error)
 }
 
@@ -28,7 +29,7 @@ fn put(kind: ErrorKind, error: RedisError) -> Error {
     Error::new(kind, error.to_string()).with_source(error)
 }
 
-/// The kind of a failed acquire.
+/// The kind of a call that may write.
 pub(crate) fn kind(error: &RedisError) -> ErrorKind {
     match error.kind() {
         RedisKind::Io => io_kind(error),

@@ -68,11 +68,17 @@
 //! - A replica answers peeks, and denies, by what it has received so far.
 //! - A proxy must pass scripts through whole, and must not resend them.
 
+mod acquire;
 mod answer;
 #[cfg(feature = "tokio")]
 mod builder;
 mod classify;
+mod form;
+mod give_back;
 mod key;
+mod look;
+mod outcome;
+mod place;
 #[cfg(feature = "tokio")]
 mod reconnecting;
 #[cfg(feature = "cluster")]

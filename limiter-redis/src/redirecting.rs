@@ -11,6 +11,8 @@ use redis::{
     Cmd, ErrorKind, Pipeline, RedisError, RedisFuture, RedisResult, ServerErrorKind, Value,
 };
 
+use crate::refusal::NOT_WRITTEN;
+
 /// How often one request follows a redirection or repeats a refusal, at most.
 const MAX_REPEATS: usize = 4;
 
@@ -125,11 +127,12 @@ fn is_unconnected(error: &RedisError) -> bool {
 }
 
 /// Keeps an error that can only be the node's reply to this request. A failed refresh of the slot
-/// map asks for CLUSTER SLOTS, which no node refuses with these.
+/// map asks for CLUSTER SLOTS, which no node refuses with these; one of them is a script's own.
 fn uncertain_unless_refused(error: RedisError) -> RedisError {
     use ServerErrorKind::{Ask, ClusterDown, Moved, ReadOnly, TryAgain};
     match error.kind() {
         ErrorKind::Server(Moved | Ask | TryAgain | ClusterDown | ReadOnly) => error,
+        ErrorKind::Extension if error.code() == Some(NOT_WRITTEN) => error,
         _ => RedisError::from(io::Error::other(error)),
     }
 }

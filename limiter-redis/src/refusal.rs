@@ -44,6 +44,10 @@ const REFUSED_IN_GENERAL: &[&str] = &[
     "ACL failure in script",
 ];
 
+/// The scripts' own codes: their first write failed, or a later one did.
+pub(crate) const NOT_WRITTEN: &str = "NOTWRITTEN";
+const HALF_WRITTEN: &str = "HALFWRITTEN";
+
 /// Where a script runs, or is compiled, errors name it so.
 const SCRIPT: &str = "user_script";
 
@@ -51,6 +55,8 @@ const SCRIPT: &str = "user_script";
 pub(crate) fn coded(code: &str, detail: Option<&str>) -> ErrorKind {
     match code {
         "WRONGTYPE" => ErrorKind::Corrupt,
+        NOT_WRITTEN => ErrorKind::Unavailable,
+        HALF_WRITTEN => ErrorKind::Uncertain,
         code if REFUSED.contains(&code) => ErrorKind::Unavailable,
         // From 6.2, a read's refusal that the script handed on: `@user_script: 3: -NOPERM …`.
         code if code.starts_with('@') => general(&format!("{code} {}", detail.unwrap_or_default())),

@@ -1,21 +1,22 @@
-//! One script on one key, sent so that it runs at most once.
+//! One script, sent so that it runs at most once.
 
 use std::sync::LazyLock;
 
 use redis::aio::ConnectionLike;
-use redis::{Cmd, ErrorKind, RedisError, ServerErrorKind, Value};
+use redis::{Cmd, ErrorKind, RedisError, ServerErrorKind, ToRedisArgs, Value};
 
 use crate::scripts;
 
-pub(crate) static ACQUIRE: Script = Script {
-    text: scripts::ACQUIRE_FIRST_ARRIVAL,
-    digest: LazyLock::new(|| digest(scripts::ACQUIRE_FIRST_ARRIVAL)),
-};
+macro_rules! scripts {
+    ($($name:ident)+) => {$(
+        pub(crate) static $name: Script = Script {
+            text: scripts::$name,
+            digest: LazyLock::new(|| digest(scripts::$name)),
+        };
+    )+};
+}
 
-pub(crate) static PEEK: Script = Script {
-    text: scripts::PEEK_FIRST_ARRIVAL,
-    digest: LazyLock::new(|| digest(scripts::PEEK_FIRST_ARRIVAL)),
-};
+scripts! { ACQUIRE_FIRST_ARRIVAL PEEK_FIRST_ARRIVAL ACQUIRE PEEK REFUND RENEW }
 
 /// A script, and the digest by which the server's script cache knows it.
 #[derive(Debug)]
@@ -32,16 +33,16 @@ impl Script {
     pub(crate) async fn run<C>(
         &self,
         mut connection: C,
-        key: &[u8],
-        arguments: &[u64],
+        keys: &[Vec<u8>],
+        arguments: &[impl ToRedisArgs + Sync],
     ) -> Result<Value, RedisError>
     where
         C: ConnectionLike + Send,
     {
-        let by_digest = command("EVALSHA", &self.digest, key, arguments);
+        let by_digest = command("EVALSHA", &self.digest, keys, arguments);
         match send(&mut connection, &by_digest).await {
             Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
-                let by_text = command("EVAL", self.text, key, arguments);
+                let by_text = command("EVAL", self.text, keys, arguments);
                 send(&mut connection, &by_text).await
             }
             answered => answered,
@@ -49,16 +50,16 @@ impl Script {
     }
 }
 
-fn command(name: &str, script: &str, key: &[u8], arguments: &[u64]) -> Cmd {
+fn command(name: &str, script: &str, keys: &[Vec<u8>], arguments: &[impl ToRedisArgs]) -> Cmd {
     let mut command = redis::cmd(name);
-    command.arg(script).arg(1).arg(key);
+    command.arg(script).arg(keys.len()).arg(keys);
     for argument in arguments {
-        command.arg(*argument);
+        command.arg(argument);
     }
     command
 }
 
-async fn send<C>(connection: &mut C, command: &Cmd) -> Result<Value, RedisError>
+pub(crate) async fn send<C>(connection: &mut C, command: &Cmd) -> Result<Value, RedisError>
 where
     C: ConnectionLike + Send,
 {

@@ -3,12 +3,15 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use limiter_core::{Acquire, Budget, BudgetStore, Capabilities, Decision, Error, Snapshot};
+use limiter_core::{
+    Acquire, Budget, BudgetStore, Capabilities, Decision, Error, Receipt, Refunded, Renewed,
+    RuleSet, Snapshot,
+};
 use redis::aio::ConnectionLike;
 
-use crate::classify::{acquire_error, peek_error};
+use crate::form;
 use crate::key::{HashTags, KeyLayout};
-use crate::{answer, script};
+use crate::place::Place;
 
 /// Budgets on a Redis or Valkey server, shared by all who use it with the same prefix.
 ///
@@ -19,14 +22,14 @@ use crate::{answer, script};
 /// be wrapped in a `RedirectingConnection`: alone it may report as not sent what it has sent.
 ///
 /// A call is one request, or two where the server does not know the script yet. Nothing is retried
-/// otherwise. How long a call may take is up to the connection's own response deadline.
+/// otherwise. (A peek at, and a reset of, a budget that is spread over partitions is one for each.) How long a call may take is up to the connection's own response deadline.
 ///
 /// # Cancel safety
 /// A dropped acquire may have charged, and may still charge later: its request may be on its way.
 #[derive(Clone)]
 pub struct RedisStore<C> {
-    connection: C,
-    keys: KeyLayout,
+    pub(crate) connection: C,
+    pub(crate) keys: KeyLayout,
 }
 
 impl<C> RedisStore<C> {
@@ -55,10 +58,19 @@ impl<C> RedisStore<C> {
         Self { keys, ..self }
     }
 
-    /// The key in Redis under which `budget` is kept: `prefix{tag}key`, where `tag` is 16
-    /// hexadecimal digits and `key` is [`Budget::key`]. For operators and tests.
+    /// The key in Redis under which `budget` is kept: `prefix{tag}key`, where `key` is
+    /// [`Budget::key`]. Where it is spread over partitions, the one in the first. For operators and
+    /// tests.
     pub fn redis_key(&self, budget: &Budget) -> Vec<u8> {
-        self.keys.key(budget)
+        self.redis_keys(budget).swap_remove(0)
+    }
+
+    /// The keys in Redis under which `budget` is kept: one, or one in each partition for a budget
+    /// without identity under [`HashTags::Partitions`].
+    pub fn redis_keys(&self, budget: &Budget) -> Vec<Vec<u8>> {
+        let places = Place::all_of(&self.keys, budget);
+        let keys = places.iter().map(|place| self.keys.key(place.tag, budget));
+        keys.collect()
     }
 
     /// The connection.
@@ -67,33 +79,47 @@ impl<C> RedisStore<C> {
     }
 }
 
+/// What every store of this crate offers.
+pub(crate) const OFFERED: Capabilities = {
+    let mut offered = Capabilities::on_server();
+    offered.rules = RuleSet::ALL;
+    offered.refunds = RuleSet::ALL;
+    offered.request_ids = true;
+    offered.resets = true;
+    offered.max_charges = Acquire::MAX_CHARGES;
+    offered
+};
+
 #[async_trait]
+#[deny(clippy::missing_trait_methods)]
 impl<C: ConnectionLike + Clone + Send + Sync> BudgetStore for RedisStore<C> {
     async fn acquire(&self, request: &Acquire) -> Result<Decision, Error> {
-        request.check(&self.capabilities(), self)?;
-        let charge = &request.charges()[0];
-        let budget = charge.budget();
-        let length = budget.policy().rule().length();
-        let limit = budget.policy().limit();
-        let arguments = [limit.get(), charge.cost().get(), length.as_millis()];
-        let reply = script::ACQUIRE
-            .run(self.connection.clone(), &self.keys.key(budget), &arguments)
-            .await
-            .map_err(acquire_error)?;
-        answer::decision(charge, &reply)
+        match (request.charges(), request.remembered()) {
+            ([charge], None) if form::is_plain(charge.budget().policy()) => {
+                self.acquire_plain(request, charge).await
+            }
+            _ => self.acquire_any(request).await,
+        }
     }
 
     async fn peek(&self, budget: &Budget) -> Result<Snapshot, Error> {
-        self.capabilities().check(budget.policy(), self)?;
-        let reply = script::PEEK
-            .run(self.connection.clone(), &self.keys.key(budget), &[])
-            .await
-            .map_err(peek_error)?;
-        answer::snapshot(budget, &reply)
+        self.look(budget).await
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities::on_server()
+        OFFERED
+    }
+
+    async fn refund(&self, receipt: Receipt) -> Result<Refunded, Error> {
+        self.give_back(&receipt).await
+    }
+
+    async fn renew(&self, receipt: &Receipt) -> Result<Renewed, Error> {
+        self.extend(receipt).await
+    }
+
+    async fn reset(&self, budget: &Budget) -> Result<(), Error> {
+        self.forget(budget).await
     }
 }
 

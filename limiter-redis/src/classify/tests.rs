@@ -43,6 +43,8 @@ const REFUSALS: &[&str] = &[
     "-@user_script: 18: The user executing the script can't run this command",
     "-@user_script: 18: -MASTERDOWN Link with MASTER is down",
     "-NEWCODE of a later server. script: 3802, on @user_script:59.",
+    "-NOTWRITTEN @user_script: 5: -OOM command not allowed when used memory > 'maxmemory'.",
+    "-NOTWRITTEN ERR ACL failure in script: User u has no permissions",
 ];
 
 const FOREIGN_STATE: &[&str] = &[
@@ -50,8 +52,9 @@ const FOREIGN_STATE: &[&str] = &[
     "-ERR Error running script (call to f_3): @user_script:5: @user_script: 5: WRONGTYPE Op",
 ];
 
-/// What a proxy may say that had passed the request on.
+/// A script that failed in the middle, and what a proxy may say that had passed the request on.
 const UNKNOWN: &[&str] = &[
+    "-HALFWRITTEN @user_script: 5: Unknown Redis command called from Lua script",
     "-ERR Connection timed out",
     "-ERR",
     "-upstream failure",
@@ -124,7 +127,7 @@ fn a_peek_never_spends_and_keeps_the_cause() {
     let error = peek_error(io::Error::from(io::ErrorKind::TimedOut).into());
     assert_eq!(error.kind(), Unavailable);
     assert!(!error.may_have_spent());
-    let error = acquire_error(io::Error::from(io::ErrorKind::TimedOut).into());
+    let error = write_error(io::Error::from(io::ErrorKind::TimedOut).into());
     assert!(error.may_have_spent());
     assert!(std::error::Error::source(&error).is_some());
 }

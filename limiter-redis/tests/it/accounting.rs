@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use limiter_core::{Acquire, Budget, BudgetStore, Charge, Cost, Decision, ErrorKind, Wait};
+use limiter_core::{Acquire, Budget, BudgetStore, Cost, Decision, Wait};
 use limiter_core::{Identity, MAX_UNITS};
 
 use crate::helpers::{MINUTE, ask, granted, key, policy, refused, stored};
@@ -215,16 +215,4 @@ async fn a_peek_changes_nothing() {
         open.resets_in
             .is_some_and(|over| over <= MINUTE + Duration::from_millis(1))
     );
-}
-
-#[tokio::test]
-async fn several_charges_are_refused_before_anything_is_sent() {
-    let server = Server::start();
-    let store = server.store().await;
-    let policy = policy(5, MINUTE);
-    let charges = ["alice", "bob"].map(|who| Charge::new(Budget::of(&policy, who), Cost::ONE));
-    let request = Acquire::all(charges).unwrap();
-    let error = store.acquire(&request).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Invalid);
-    assert_eq!(server.run::<i64>("DBSIZE").await, 0);
 }

@@ -1,15 +1,43 @@
-//! The contract, as far as the store says that it keeps it, in the server's time.
+//! The contract's own tests: against a real server in real time, and against a modelled one on a clock
+//! that can be set.
 
-use limiter_core::TokioTimer;
-use limiter_core::conformance::{Real, check};
+use std::num::NonZeroU16;
 
+use limiter_core::conformance::{Manual, Real, Report, Verdict, check};
+use limiter_core::{ManualClock, Timestamp, TokioTimer};
+use limiter_redis::{HashTags, RedisStore};
+
+use crate::model::Model;
 use crate::server::Server;
 
+/// The kit charges budgets of several identities together.
+const ONE_PARTITION: HashTags = HashTags::Partitions(NonZeroU16::MIN);
+
+fn skipped(report: &Report) -> usize {
+    let verdicts = report.tests().map(|(_, _, verdict)| verdict);
+    verdicts
+        .filter(|verdict| matches!(verdict, Verdict::Skipped(_)))
+        .count()
+}
+
 #[tokio::test]
-async fn it_keeps_every_clause_of_what_it_offers() {
+async fn a_real_server_keeps_every_clause_under_every_rule() {
     let server = Server::start();
-    let store = server.store().await;
-    let report = check(&store, &Real(TokioTimer::default()), "redis").await;
+    let store = server.builder().hash_tags(ONE_PARTITION).connect();
+    let (store, time) = (store.await.unwrap(), Real(TokioTimer::default()));
+    let report = check(&store, &time, "conformance").await;
     println!("{report}");
     assert!(report.passed(), "{report}");
+    // Only what needs a clock that is set back: one test for each of nine forms.
+    assert_eq!(skipped(&report), 9, "{report}");
+}
+
+#[tokio::test]
+async fn a_modelled_server_keeps_every_clause_to_the_millisecond() {
+    let clock = ManualClock::at(Timestamp::from_millis(1_700_000_000_000));
+    let model = Model::on(clock.clone());
+    let store = RedisStore::new(model).with_hash_tags(ONE_PARTITION);
+    let report = check(&store, &Manual(clock), "conformance").await;
+    assert!(report.passed(), "{report}");
+    assert_eq!(skipped(&report), 0, "{report}");
 }

@@ -7,6 +7,7 @@ mod conformance;
 mod connecting;
 mod corrupt;
 mod helpers;
+mod model;
 mod refusals;
 mod scripts;
 mod server;
