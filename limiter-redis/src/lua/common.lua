@@ -14,7 +14,7 @@
 --                                  identity of what was charged, serial
 --   view(state, ask)               total, remaining, milliseconds until it is as if never used
 --   credit(key, state, ask)        outcome of a refund, units, wrong: decides and writes nothing
---   give_back(key, state, ask, units)   does what `credit` decided
+--   give_back(key, state, ask, units)   does what `credit` decided; units, where they can be fewer
 --   renew(key, state, ask)         milliseconds until the lease is over; nil where it is lost
 --
 -- `wrong` is a string for state that no script here wrote, the error reply itself for a read that

@@ -131,17 +131,19 @@ local function credit(key, _, ask)
 end
 
 local function give_back(key, _, ask, units)
+  local given = 0
   for from = 1, units, RUN do
     local members = {}
     for number = from, math.min(units, from + RUN - 1) do
       members[#members + 1] = member(ask.identity, number)
     end
-    write('ZREM', key, unpack(members))
+    given = given + write('ZREM', key, unpack(members))
   end
   local last = end_at(key, -1)
   if last then
     write('PEXPIREAT', key, digits(last + 1))
   end
+  return given
 end
 
 local function renew(key, leases, ask)

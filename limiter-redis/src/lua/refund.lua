@@ -63,6 +63,5 @@ return apply(function()
     record[mark] = '1'
     write('SET', KEYS[2], table.concat(record, ' '), 'KEEPTTL')
   end
-  of.give_back(KEYS[1], state, ask, units)
-  return {CREDITED, units}
+  return {CREDITED, of.give_back(KEYS[1], state, ask, units) or units}
 end)

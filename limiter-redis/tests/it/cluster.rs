@@ -4,10 +4,10 @@ use std::net::TcpListener;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
-use limiter_core::{Budget, BudgetStore, ErrorKind};
+use limiter_core::{Budget, BudgetStore, ErrorKind, RequestId};
 use limiter_redis::{RedirectingConnection, RedisStore, RedisStoreBuilder};
 
-use crate::helpers::{MINUTE, ask, granted, key, policy};
+use crate::helpers::{MINUTE, ask, granted, key, policies, policy, together};
 use crate::server::Server;
 
 const SLOTS: u16 = 16384;
@@ -135,5 +135,24 @@ async fn a_slot_that_nobody_serves_is_unavailable_and_a_dead_node_uncertain() {
     for number in 0..5_u64 {
         let error = ask(&store, &policy, number, 1).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Uncertain, "{error}");
+    }
+}
+
+#[tokio::test]
+async fn several_budgets_refunds_and_records_lie_on_the_node_of_their_tag() {
+    let (most, _one) = two_nodes().await;
+    let store = store(&most).await;
+    let all = policies(5, MINUTE * 60);
+    for who in 0..20_u64 {
+        let id = RequestId::new(b"the same for everybody").unwrap();
+        let budgets = all.iter().map(|policy| Budget::of(policy, who));
+        let request = together(budgets, 2).with_id(id);
+        let first = store.acquire(&request).await.unwrap().admitted().unwrap();
+        assert!(!first.is_repeat());
+        let again = store.acquire(&request).await.unwrap().admitted().unwrap();
+        assert!(again.is_repeat());
+        for receipt in first.into_receipts() {
+            assert_eq!(store.refund(receipt).await.unwrap().units(), 2);
+        }
     }
 }

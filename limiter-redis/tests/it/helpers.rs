@@ -1,9 +1,11 @@
 //! Requests and answers in few words.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use limiter_core::{
-    Acquire, Budget, BudgetStore, Cost, Decision, Error, Grant, Identity, Policy, Refusal,
+    Acquire, Budget, BudgetStore, Charge, Cost, CountingNonces, Decision, Error, Grant, Identity,
+    Nonce, Nonces, Policy, Refusal,
 };
 
 use crate::server::Server;
@@ -25,7 +27,7 @@ pub(crate) async fn ask(
     identity: impl Into<Identity>,
     cost: u64,
 ) -> Result<Decision, Error> {
-    let request = Acquire::of(policy, identity, Cost::new(cost).unwrap());
+    let request = Acquire::of(policy, identity, Cost::new(cost).unwrap()).with_nonce(nonce());
     store.acquire(&request).await
 }
 
@@ -65,4 +67,32 @@ async fn deadline(server: &Server, key: &str) -> i64 {
         sums.push(command.query_async(&mut connection).await.unwrap());
     }
     sums.into_iter().max().unwrap()
+}
+
+/// A policy under every rule and stored form, of one scope.
+pub(crate) fn policies(limit: u64, length: Duration) -> Vec<Policy> {
+    let built = || Policy::named("test").scope("tests").limit(limit);
+    let policies = [
+        built().first_arrival(length),
+        built().aligned(length),
+        built().rolling(length),
+        built().token_bucket(length, limit),
+        built().in_flight(length),
+        built().first_arrival(length).refundable(),
+        built().aligned(length).refundable(),
+    ];
+    policies.map(|policy| policy.build().unwrap()).to_vec()
+}
+
+/// A nonce that no other request of this process has.
+pub(crate) fn nonce() -> Nonce {
+    static NONCES: LazyLock<CountingNonces> = LazyLock::new(CountingNonces::random);
+    NONCES.next()
+}
+
+/// One request for all of these.
+pub(crate) fn together(budgets: impl IntoIterator<Item = Budget>, cost: u64) -> Acquire {
+    let cost = Cost::new(cost).unwrap();
+    let charges = budgets.into_iter().map(|budget| Charge::new(budget, cost));
+    Acquire::all(charges).unwrap().with_nonce(nonce())
 }

@@ -1,13 +1,19 @@
 //! The store against a real private server: `REDIS_SERVER`, or `redis-server` on the path.
 
 mod accounting;
+mod arithmetic;
 #[cfg(feature = "cluster")]
 mod cluster;
 mod conformance;
 mod connecting;
 mod corrupt;
+mod damage;
+mod edges;
+mod equal;
 mod helpers;
 mod model;
+mod reference;
 mod refusals;
 mod scripts;
 mod server;
+mod several;

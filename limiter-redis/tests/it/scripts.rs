@@ -9,7 +9,7 @@ use redis::{Cmd, Pipeline, RedisFuture, Value};
 use limiter_core::{Budget, BudgetStore};
 use limiter_redis::RedisStore;
 
-use crate::helpers::{MINUTE, ask, granted, policy};
+use crate::helpers::{MINUTE, ask, granted, policies, policy};
 use crate::server::Server;
 
 /// Notes every command, and can flush the script cache before each.
@@ -93,6 +93,41 @@ async fn a_cache_that_is_flushed_before_every_request_costs_a_request_and_no_ans
     }
 }
 
+/// What the server ran since the last look, scripts not counted: names and numbers of calls.
+async fn commands(server: &Server) -> String {
+    let info: String = server.run("INFO commandstats").await;
+    let _: () = server.run("CONFIG RESETSTAT").await;
+    let names = [
+        "del",
+        "get",
+        "hdel",
+        "hexists",
+        "hget",
+        "hincrby",
+        "hlen",
+        "hmget",
+        "hset",
+        "incrby",
+        "pexpire",
+        "pexpireat",
+        "pttl",
+        "set",
+        "time",
+        "zadd",
+        "zcount",
+        "zrange",
+        "zrem",
+        "zremrangebyscore",
+        "zscore",
+    ];
+    let calls = names.iter().filter_map(|name| {
+        let start = format!("cmdstat_{name}:calls=");
+        let line = info.lines().find_map(|line| line.strip_prefix(&start))?;
+        Some(format!("{name} {}", line.split(',').next().unwrap()))
+    });
+    calls.collect::<Vec<_>>().join(" ")
+}
+
 #[tokio::test]
 async fn each_path_has_as_few_commands_as_it_can() {
     let server = Server::start();
@@ -106,19 +141,62 @@ async fn each_path_has_as_few_commands_as_it_can() {
     ];
     // The first call of all would also count what loads the script.
     let _ = ask(&store, &policy, "carol", 1).await.unwrap();
+    commands(&server).await;
     for (identity, cost, expected) in paths {
-        let _: () = server.run("CONFIG RESETSTAT").await;
         let _ = ask(&store, &policy, identity, cost).await.unwrap();
-        let info: String = server.run("INFO commandstats").await;
-        let mut calls: Vec<String> = ["get", "set", "incrby", "pttl", "del", "time"]
-            .iter()
-            .filter_map(|name| {
-                let start = format!("cmdstat_{name}:calls=");
-                let line = info.lines().find_map(|line| line.strip_prefix(&start))?;
-                Some(format!("{name} {}", line.split(',').next().unwrap()))
-            })
-            .collect();
-        calls.sort();
-        assert_eq!(calls.join(" "), expected, "{identity} {cost}");
+        assert_eq!(commands(&server).await, expected, "{identity} {cost}");
+    }
+}
+
+/// Of the other rules in the order of `policies`: the first admission, the second, a denial.
+const OTHERS: [[&str; 3]; 6] = [
+    [
+        "get 1 set 1 time 1",
+        "get 1 incrby 1 pttl 1",
+        "get 1 pttl 1",
+    ],
+    [
+        "hmget 1 hset 1 pexpireat 1 pttl 1 time 1",
+        "hget 1 hmget 2 hset 1 pexpireat 1 pttl 1 time 1",
+        "hget 1 hmget 3 pttl 1 time 1",
+    ],
+    [
+        "get 1 set 1 time 1",
+        "get 1 pttl 1 set 1 time 1",
+        "get 1 pttl 1 time 1",
+    ],
+    [
+        "pexpireat 1 time 1 zadd 1 zrange 1 zremrangebyscore 1",
+        "pexpireat 1 pttl 1 time 1 zadd 1 zcount 1 zrange 1 zremrangebyscore 1 zscore 1",
+        "pttl 1 time 1 zcount 2 zrange 2 zscore 1",
+    ],
+    [
+        "hmget 1 hset 1 pexpire 1 pttl 1",
+        "hincrby 1 hmget 1 pttl 1",
+        "hmget 1 pttl 1",
+    ],
+    [
+        "hmget 1 hset 1 pexpireat 1 pttl 1 time 1",
+        "hincrby 1 hmget 1 pttl 1",
+        "hmget 1 pttl 1",
+    ],
+];
+
+#[tokio::test]
+async fn the_other_rules_need_the_commands_that_their_files_say() {
+    let server = Server::start();
+    let store = server.store().await;
+    for (policy, expected) in policies(2, MINUTE * 60 * 24 * 365)
+        .iter()
+        .skip(1)
+        .zip(OTHERS)
+    {
+        let _ = ask(&store, policy, "carol", 1).await.unwrap();
+        commands(&server).await;
+        for expected in expected {
+            let _ = ask(&store, policy, "alice", 1).await.unwrap();
+            let ran = commands(&server).await;
+            assert_eq!(ran, expected, "{policy:?}");
+        }
     }
 }

@@ -103,7 +103,7 @@ impl Keys {
                 total
             }
             "HDEL" => {
-                rest.iter().for_each(|field| drop(hash.remove(field)));
+                hash.retain(|field, _| !rest.contains(field));
                 0
             }
             _ => panic!("the model has no command {name}"),
@@ -118,6 +118,7 @@ impl Keys {
             Some(_) => return Err(WRONG_TYPE.to_owned()),
             None => Sorted::new(),
         };
+        let mut changed = 0;
         match name {
             "ZSCORE" => return Ok(Reply::Text(set.get(&rest[0]).copied().map(text))),
             "ZCOUNT" => {
@@ -136,7 +137,11 @@ impl Keys {
                     }
                 }
             }
-            "ZREM" => rest.iter().for_each(|member| drop(set.remove(member))),
+            "ZREM" => {
+                let before = set.len();
+                set.retain(|member, _| !rest.contains(member));
+                changed = before - set.len();
+            }
             "ZREMRANGEBYSCORE" => set.retain(|_, score| !within(*score, rest)),
             _ => panic!("the model has no command {name}"),
         }
@@ -145,7 +150,7 @@ impl Keys {
         } else {
             self.put(key, Held::Sorted(set));
         }
-        Ok(Reply::Int(0))
+        Ok(Reply::Int(changed as i64))
     }
 }
 

@@ -7,7 +7,7 @@ use redis::Value;
 
 /// What a key holds.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Held {
+pub(super) enum Held {
     Text(Vec<u8>),
     Hash(BTreeMap<Vec<u8>, Vec<u8>>),
     /// Members and scores.
@@ -16,14 +16,9 @@ pub(crate) enum Held {
 
 /// All keys. A key lives while `now <= deadline`.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Keys(pub(super) BTreeMap<Vec<u8>, (Held, Option<u64>)>);
+pub(super) struct Keys(pub(super) BTreeMap<Vec<u8>, (Held, Option<u64>)>);
 
 impl Keys {
-    pub(crate) fn held(&self) -> impl Iterator<Item = (&[u8], &Held, Option<u64>)> {
-        let keys = self.0.iter();
-        keys.map(|(key, (held, deadline))| (key.as_slice(), held, *deadline))
-    }
-
     pub(super) fn expire(&mut self, now_ms: u64) {
         self.0
             .retain(|_, (_, deadline)| deadline.is_none_or(|deadline| now_ms <= deadline));
@@ -45,7 +40,7 @@ impl Keys {
 }
 
 /// The reply of a command.
-pub(crate) enum Reply {
+pub(super) enum Reply {
     Int(i64),
     Text(Option<Vec<u8>>),
     Okay,

@@ -14,7 +14,7 @@ use mlua::{Lua, MultiValue, Value as LuaValue};
 use redis::aio::ConnectionLike;
 use redis::{Cmd, Pipeline, RedisFuture, Value};
 
-pub(crate) use keys::Keys;
+use keys::Keys;
 
 /// A connection to a modelled server; clones share it.
 #[derive(Clone)]
@@ -30,9 +30,20 @@ impl Model {
         Self { clock, keys }
     }
 
-    /// What is stored.
-    pub(crate) fn keys(&self) -> Keys {
-        self.keys.lock().unwrap().clone()
+    /// Removes what is over, as a server does also while nobody asks.
+    pub(crate) fn expire(&self) {
+        let now_ms = self.clock.now().as_millis();
+        self.keys.lock().unwrap().expire(now_ms);
+    }
+
+    /// Every key that is stored, and its deadline.
+    pub(crate) fn deadlines(&self) -> Vec<(String, Option<u64>)> {
+        let keys = self.keys.lock().unwrap();
+        let named = keys.0.iter().map(|(key, (_, deadline))| {
+            let key = String::from_utf8_lossy(key).into_owned();
+            (key, *deadline)
+        });
+        named.collect()
     }
 
     fn run(&self, words: &[Vec<u8>]) -> Value {
