@@ -76,6 +76,48 @@ fn numbers() -> impl Strategy<Value = (u64, u64, u64, u64)> {
     })
 }
 
+/// The same on the Lua engine of a real server: the corners of all numbers, and what lies beside them.
+#[tokio::test]
+async fn what_comes_back_is_exact_on_a_real_server() {
+    let limits = [0, 1, 2, 1000, (1 << 52) + 1, MAX_UNITS - 1, MAX_UNITS];
+    let lengths = [1, 7, 1000, 131_071, 131_072, 131_073, YEAR_MS - 1, YEAR_MS];
+    let mut all = Vec::new();
+    for length in lengths {
+        for limit in limits {
+            let inside = [0, 1, 131_071, 131_072, length / 3, length / 2, length - 1];
+            let inside = inside.into_iter().filter(|number| *number < length);
+            for elapsed in inside.clone() {
+                all.extend(
+                    inside
+                        .clone()
+                        .map(|fraction| (elapsed, limit, length, fraction)),
+                );
+            }
+        }
+    }
+    let script = text().replace(
+        "return come_back, down_to",
+        "local out = {} for i = 1, #ARGV, 4 do \
+         local units, left = come_back(ARGV[i] + 0, ARGV[i + 1] + 0, ARGV[i + 2] + 0, ARGV[i + 3] + 0) \
+         out[#out + 1] = units out[#out + 1] = left end return out",
+    );
+    let server = crate::server::Server::start();
+    let mut connection = server.connection().await;
+    for some in all.chunks(500) {
+        let mut eval = redis::cmd("EVAL");
+        eval.arg(&script).arg(0);
+        for (elapsed, limit, length, fraction) in some {
+            eval.arg(elapsed).arg(limit).arg(length).arg(fraction);
+        }
+        let answers: Vec<u64> = eval.query_async(&mut connection).await.unwrap();
+        for (numbers, answer) in some.iter().zip(answers.chunks(2)) {
+            let (elapsed, limit, length, fraction) = *numbers;
+            let exact = expected_back(elapsed, limit, length, fraction);
+            assert_eq!((answer[0], answer[1]), exact, "{numbers:?}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
 
