@@ -1,1 +1,3 @@
 //! Placeholder until its first vertical step.
+
+pub mod server;

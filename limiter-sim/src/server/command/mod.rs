@@ -1,0 +1,15 @@
+//! The commands: one table, and one file per family.
+
+mod context;
+mod expiry_options;
+mod keys;
+mod scripting;
+mod server;
+mod strings;
+mod table;
+mod transactions;
+mod unmodelled;
+
+pub(crate) use context::Context;
+pub(crate) use table::{Command, Flags, lookup};
+pub(crate) use unmodelled::is_real;

@@ -1,0 +1,62 @@
+//! A modelled Redis or Valkey server: real commands, real Lua scripts, real error texts.
+//!
+//! A [`Node`] executes one [`Request`] at a time at the instant of its own clock, and answers with the
+//! [`Reply`] that a real server of the chosen [`Version`] gives, byte for byte. It is made to be cloned and
+//! hashed by a search: clones share what is large, and scripts run in Lua only until their behaviour for
+//! the replies at hand is known.
+//!
+//! ```
+//! use limiter_sim::server::{Config, Node, Reply, Request, Version};
+//!
+//! let mut node = Node::new(Config::new(Version::Redis70)).unwrap();
+//! node.set_time(1_000);
+//! let script = "return redis.call('INCRBY', KEYS[1], ARGV[1])";
+//! assert_eq!(node.execute(1, &Request::new(["EVAL", script, "1", "hits", "5"])), Reply::Int(5));
+//! assert_eq!(node.execute(1, &Request::new(["PTTL", "hits"])), Reply::Int(-1));
+//! ```
+//!
+//! # What is not modelled
+//!
+//! - RESP3, blocking commands, Pub/Sub, streams, bitmaps, HyperLogLog, geo, functions, modules, ACL rules,
+//!   client tracking, and more than one database. A real command that is missing gets the answer for an
+//!   unknown one, and [`Node::unmodelled`] names it.
+//! - The order of large collections: hashes and sets list their members as the compact encodings do. Past
+//!   the encoding limits (and for sets with other than integers before Redis 7.2) real order is random.
+//! - Time within a command: a script sees one instant, also where Redis 6.2 and 7.0 let `TIME` and `PTTL` go on.
+//! - The allocator (see [`Node::used_memory`]), `maxmemory` sampling, and lazy against active expiry: a primary
+//!   removes an expired key at the instant at which its clock passes the deadline.
+//! - In Lua: `cmsgpack`, `struct`, `redis.setresp`, `redis.set_repl` to less than all, `os.clock`, `setfenv`, and
+//!   changing or walking library tables through `next`, `rawset` or `setmetatable`.
+
+mod bytes;
+mod command;
+mod config;
+mod data;
+mod dispatch;
+mod effect;
+mod fingerprint;
+mod glob;
+mod keyspace;
+mod lifecycle;
+mod lua;
+mod memory;
+mod node;
+mod number;
+mod reply;
+mod request;
+mod session;
+mod value;
+mod version;
+
+pub use bytes::Bytes;
+pub use config::{Config, ConfigError, EvictionPolicy};
+pub use effect::{Deadline, Effect};
+pub use keyspace::{Entry, Keyspace};
+pub use lifecycle::Dataset;
+pub use lua::{ScriptMode, set_script_mode};
+pub use node::{Node, Role};
+pub use reply::Reply;
+pub use request::{ParseError, Request};
+pub use session::ConnectionId;
+pub use value::{Hash, List, Set, SortedSet, Text, Value};
+pub use version::Version;
