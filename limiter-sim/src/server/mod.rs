@@ -34,6 +34,7 @@ mod config;
 mod data;
 mod dispatch;
 mod effect;
+mod extended;
 mod fingerprint;
 mod glob;
 mod keyspace;

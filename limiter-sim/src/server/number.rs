@@ -25,16 +25,44 @@ pub(crate) fn parse_integer(bytes: &[u8]) -> Option<i64> {
     Some(value)
 }
 
-/// A floating-point number as `strtod` reads it, if it is the whole text and not NaN.
+/// A floating-point number as `strtod` reads it, if it is the whole text, in range and not NaN.
 pub(crate) fn parse_float(bytes: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(bytes).ok()?;
-    let number: f64 = text.parse().ok()?;
-    Some(number).filter(|number| !number.is_nan())
+    let number: f64 = parse_hex_float(text).or_else(|| text.parse().ok())?;
+    let named = text.trim_start_matches(['+', '-']).starts_with(['i', 'I']);
+    let has_digit = text
+        .split(['e', 'E'])
+        .next()?
+        .bytes()
+        .any(|byte| matches!(byte, b'1'..=b'9'));
+    let overflow = number.is_infinite() && !named;
+    let underflow = number == 0.0 && has_digit && !text.contains(['x', 'X']);
+    Some(number).filter(|number| !number.is_nan() && !overflow && !underflow)
 }
 
-/// A result of `INCRBYFLOAT`: 17 decimals without zeros at the end.
-pub(crate) fn format_long_double(number: f64) -> String {
-    trim_zeros(&format!("{number:.17}")).into()
+/// Hexadecimal digits with an optional fraction and a binary exponent.
+fn parse_hex_float(text: &str) -> Option<f64> {
+    let (sign, rest) = match text.strip_prefix('-') {
+        Some(rest) => (-1.0, rest),
+        None => (1.0, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let rest = rest
+        .strip_prefix("0x")
+        .or_else(|| rest.strip_prefix("0X"))?;
+    let (digits, exponent) = match rest.split_once(['p', 'P']) {
+        Some((digits, exponent)) => (digits, exponent.parse::<i32>().ok()?),
+        None => (rest, 0),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    let mut value = 0.0;
+    for digit in whole.chars().chain(fraction.chars()) {
+        value = value * 16.0 + f64::from(digit.to_digit(16)?);
+    }
+    let scale = exponent - 4 * i32::try_from(fraction.len()).ok()?;
+    Some(sign * value * 2.0_f64.powi(scale))
 }
 
 /// `%.17g`, as C prints it.

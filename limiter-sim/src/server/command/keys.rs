@@ -1,11 +1,12 @@
 //! Keys of any type, and their deadlines.
 
-use super::context::{Context, Outcome, is};
+use super::context::{Context, Outcome, integer, is};
 use super::expiry_options::invalid;
 use crate::server::effect::Deadline;
 use crate::server::glob::matches;
+use crate::server::number::parse_integer;
 use crate::server::reply::Failure;
-use crate::server::{Reply, Version};
+use crate::server::{Bytes, Reply, Version};
 
 pub(super) fn del(cx: &mut Context<'_>) -> Outcome {
     let mut removed = 0;
@@ -166,16 +167,61 @@ pub(super) fn persist(cx: &mut Context<'_>) -> Outcome {
     Ok(Reply::Int(i64::from(has_deadline)))
 }
 
-pub(super) fn rename(cx: &mut Context<'_>) -> Outcome {
+/// Moves a key; says whether the target was free.
+fn move_key(cx: &mut Context<'_>, overwrite: bool) -> Result<bool, Failure> {
     let (from, to) = (cx.arg(1), cx.arg(2));
     let entry = cx.node.entry(from).ok_or("ERR no such key")?;
     let value = entry.value().clone();
     let deadline = entry.deadline_ms().map_or(Deadline::Never, Deadline::At);
-    if from != to {
+    let free = cx.node.entry(to).is_none();
+    if from != to && (free || overwrite) {
         cx.node.put(to, value, deadline);
         cx.node.delete(from);
     }
+    Ok(free)
+}
+
+pub(super) fn rename(cx: &mut Context<'_>) -> Outcome {
+    move_key(cx, true)?;
     Ok(Reply::ok())
+}
+
+pub(super) fn renamenx(cx: &mut Context<'_>) -> Outcome {
+    Ok(Reply::Int(i64::from(move_key(cx, false)?)))
+}
+
+/// One pass over all keys.
+pub(super) fn scan(cx: &mut Context<'_>) -> Outcome {
+    if parse_integer(cx.arg(1)).is_none_or(|cursor| cursor < 0) {
+        return Err("ERR invalid cursor".into());
+    }
+    let mut pattern: Option<&Bytes> = None;
+    let mut kind: Option<&Bytes> = None;
+    for pair in cx.args(2).chunks(2) {
+        match pair {
+            [word, count] if is(word, "COUNT") => {
+                if integer(count)? < 1 {
+                    return Err(Failure::syntax());
+                }
+            }
+            [word, wanted] if is(word, "MATCH") => pattern = Some(wanted),
+            [word, wanted] if is(word, "TYPE") => kind = Some(wanted),
+            _ => return Err(Failure::syntax()),
+        }
+    }
+    let now_ms = cx.node.now_ms();
+    let entries = cx.node.keyspace().filter(|entry| {
+        !entry.is_expired(now_ms)
+            && pattern.is_none_or(|pattern| matches(pattern, entry.key()))
+            && kind.is_none_or(|kind| is(kind, entry.value().type_name()))
+    });
+    let keys = entries
+        .map(|entry| Reply::Bulk(entry.key().clone()))
+        .collect();
+    Ok(Reply::array(vec![
+        Reply::Bulk("0".into()),
+        Reply::array(keys),
+    ]))
 }
 
 pub(super) fn keys(cx: &mut Context<'_>) -> Outcome {

@@ -2,9 +2,14 @@
 
 mod context;
 mod expiry_options;
+mod hashes;
 mod keys;
+mod lists;
+mod ranges;
 mod scripting;
 mod server;
+mod sets;
+mod sorted_sets;
 mod strings;
 mod table;
 mod transactions;

@@ -18,6 +18,12 @@ pub(super) fn ping(cx: &mut Context<'_>) -> Outcome {
     }
 }
 
+/// The reply; the driver of the node closes the connection.
+pub(super) fn quit(cx: &mut Context<'_>) -> Outcome {
+    cx.node.disconnect(cx.connection);
+    Ok(Reply::ok())
+}
+
 pub(super) fn echo(cx: &mut Context<'_>) -> Outcome {
     Ok(Reply::Bulk(cx.arg(1).clone()))
 }

@@ -3,7 +3,7 @@
 use super::context::{Context, Outcome, is};
 use super::expiry_options::{Form, positive_deadline};
 use crate::server::effect::Deadline;
-use crate::server::number::{format_long_double, parse_float};
+use crate::server::extended::{Extended, Sum};
 use crate::server::reply::Failure;
 use crate::server::value::{Text, Value};
 use crate::server::{Bytes, Reply, Version};
@@ -257,18 +257,32 @@ fn add(cx: &mut Context<'_>, amount: i64) -> Outcome {
 
 pub(super) fn incrbyfloat(cx: &mut Context<'_>) -> Outcome {
     let key = cx.arg(1);
-    let old = match cx.node.text(key)? {
-        None => 0.0,
-        Some(text) => parse_float(&text.to_bytes()).ok_or(Failure::NOT_FLOAT)?,
-    };
-    let amount = parse_float(cx.arg(2)).ok_or(Failure::NOT_FLOAT)?;
-    let new = old + amount;
-    if !new.is_finite() {
-        return Err("ERR increment would produce NaN or Infinity".into());
+    let old = cx
+        .node
+        .text(key)?
+        .map_or_else(|| Bytes::from("0"), Text::to_bytes);
+    let new = sum_of_floats(cx, &old, cx.arg(2), Failure::NOT_FLOAT)?;
+    cx.node.put_text(key, Text::from(&new));
+    Ok(Reply::Bulk(new))
+}
+
+/// The sum of two numbers in the extended precision that the server uses for this.
+pub(super) fn sum_of_floats(
+    cx: &mut Context<'_>,
+    old: &[u8],
+    amount: &[u8],
+    not_float: &str,
+) -> Result<Bytes, Failure> {
+    let old = Extended::parse(old).ok_or(not_float)?;
+    let amount = Extended::parse(amount).ok_or(Failure::NOT_FLOAT)?;
+    match old.add(amount) {
+        Sum::Number(text) => Ok(text.into()),
+        Sum::Infinite => Err("ERR increment would produce NaN or Infinity".into()),
+        Sum::Unknown(text) => {
+            cx.node.note_unmodelled("INCRBYFLOAT beyond exact decimals");
+            Ok(text.into())
+        }
     }
-    let text = Bytes::from(format_long_double(new));
-    cx.node.put_text(key, Text::from(&text));
-    Ok(Reply::Bulk(text))
 }
 
 pub(super) fn mget(cx: &mut Context<'_>) -> Outcome {

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::context::{Context, Outcome};
-use super::{keys, scripting, server, strings, transactions};
+use super::{
+    hashes, keys, lists, ranges, scripting, server, sets, sorted_sets, strings, transactions,
+};
 use crate::server::number::parse_integer;
 use crate::server::reply::Failure;
 use crate::server::{Bytes, Node, Request, Version};
@@ -166,7 +168,17 @@ const WM: Flags = Flags::WRITE.with(Flags::DENY_OOM);
 const R: Flags = Flags::READ;
 const NL: Flags = Flags::NO_SCRIPT.with(Flags::LOADING);
 
-static TABLES: [&[Command]; 5] = [STRINGS, KEYS, TRANSACTIONS, SCRIPTING, SERVER];
+static TABLES: [&[Command]; 9] = [
+    STRINGS,
+    KEYS,
+    HASHES,
+    LISTS,
+    SETS,
+    SORTED_SETS,
+    TRANSACTIONS,
+    SCRIPTING,
+    SERVER,
+];
 
 const STRINGS: &[Command] = &[
     Command::new("get", 2, R, Keys::One, strings::get),
@@ -208,10 +220,92 @@ const KEYS: &[Command] = &[
     Command::new("pexpiretime", 2, R, Keys::One, keys::pexpiretime).since(Version::Redis70),
     Command::new("persist", 2, W, Keys::One, keys::persist),
     Command::new("rename", 3, W, Keys::Two, keys::rename),
+    Command::new("renamenx", 3, W, Keys::Two, keys::renamenx),
+    Command::new("scan", -2, R, Keys::None, keys::scan),
     Command::new("keys", 2, R, Keys::None, keys::keys),
     Command::new("dbsize", 1, R, Keys::None, keys::dbsize),
     Command::new("flushall", -1, W, Keys::None, keys::flush),
     Command::new("flushdb", -1, W, Keys::None, keys::flush),
+];
+
+const HASHES: &[Command] = &[
+    Command::new("hset", -4, WM, Keys::One, hashes::hset),
+    Command::new("hmset", -4, WM, Keys::One, hashes::hmset),
+    Command::new("hsetnx", 4, WM, Keys::One, hashes::hsetnx),
+    Command::new("hget", 3, R, Keys::One, hashes::hget),
+    Command::new("hmget", -3, R, Keys::One, hashes::hmget),
+    Command::new("hgetall", 2, R, Keys::One, hashes::hgetall),
+    Command::new("hkeys", 2, R, Keys::One, hashes::hkeys),
+    Command::new("hvals", 2, R, Keys::One, hashes::hvals),
+    Command::new("hdel", -3, W, Keys::One, hashes::hdel),
+    Command::new("hexists", 3, R, Keys::One, hashes::hexists),
+    Command::new("hlen", 2, R, Keys::One, hashes::hlen),
+    Command::new("hstrlen", 3, R, Keys::One, hashes::hstrlen),
+    Command::new("hincrby", 4, WM, Keys::One, hashes::hincrby),
+    Command::new("hincrbyfloat", 4, WM, Keys::One, hashes::hincrbyfloat),
+];
+
+const LISTS: &[Command] = &[
+    Command::new("lpush", -3, WM, Keys::One, lists::lpush),
+    Command::new("rpush", -3, WM, Keys::One, lists::rpush),
+    Command::new("lpushx", -3, WM, Keys::One, lists::lpushx),
+    Command::new("rpushx", -3, WM, Keys::One, lists::rpushx),
+    Command::new("lpop", -2, W, Keys::One, lists::lpop),
+    Command::new("rpop", -2, W, Keys::One, lists::rpop),
+    Command::new("llen", 2, R, Keys::One, lists::llen),
+    Command::new("lrange", 4, R, Keys::One, lists::lrange),
+    Command::new("lindex", 3, R, Keys::One, lists::lindex),
+    Command::new("ltrim", 4, W, Keys::One, lists::ltrim),
+    Command::new("lset", 4, WM, Keys::One, lists::lset),
+    Command::new("lrem", 4, W, Keys::One, lists::lrem),
+    Command::new("linsert", 5, WM, Keys::One, lists::linsert),
+];
+
+const SETS: &[Command] = &[
+    Command::new("sadd", -3, WM, Keys::One, sets::sadd),
+    Command::new("srem", -3, W, Keys::One, sets::srem),
+    Command::new("sismember", 3, R, Keys::One, sets::sismember),
+    Command::new("smismember", -3, R, Keys::One, sets::smismember),
+    Command::new("scard", 2, R, Keys::One, sets::scard),
+    Command::new("smembers", 2, R, Keys::One, sets::smembers),
+];
+
+const SORTED_SETS: &[Command] = &[
+    Command::new("zadd", -4, WM, Keys::One, sorted_sets::zadd),
+    Command::new("zincrby", 4, WM, Keys::One, sorted_sets::zincrby),
+    Command::new("zrem", -3, W, Keys::One, sorted_sets::zrem),
+    Command::new("zcard", 2, R, Keys::One, sorted_sets::zcard),
+    Command::new("zscore", 3, R, Keys::One, sorted_sets::zscore),
+    Command::new("zmscore", -3, R, Keys::One, sorted_sets::zmscore),
+    Command::new("zrank", -3, R, Keys::One, sorted_sets::zrank),
+    Command::new("zrevrank", -3, R, Keys::One, sorted_sets::zrevrank),
+    Command::new("zcount", 4, R, Keys::One, sorted_sets::zcount),
+    Command::new(
+        "zremrangebyscore",
+        4,
+        W,
+        Keys::One,
+        sorted_sets::zremrangebyscore,
+    ),
+    Command::new(
+        "zremrangebyrank",
+        4,
+        W,
+        Keys::One,
+        sorted_sets::zremrangebyrank,
+    ),
+    Command::new("zpopmin", -2, W, Keys::One, sorted_sets::zpopmin),
+    Command::new("zpopmax", -2, W, Keys::One, sorted_sets::zpopmax),
+    Command::new("zrange", -4, R, Keys::One, ranges::zrange),
+    Command::new("zrevrange", -4, R, Keys::One, ranges::zrevrange),
+    Command::new("zrangebyscore", -4, R, Keys::One, ranges::zrangebyscore),
+    Command::new(
+        "zrevrangebyscore",
+        -4,
+        R,
+        Keys::One,
+        ranges::zrevrangebyscore,
+    ),
 ];
 
 const TRANSACTIONS: &[Command] = &[
@@ -278,6 +372,13 @@ const SCRIPTING: &[Command] = &[
 ];
 
 const SERVER: &[Command] = &[
+    Command::new(
+        "quit",
+        -1,
+        NL.with(Flags::UNQUEUED),
+        Keys::None,
+        server::quit,
+    ),
     Command::new("ping", -1, R, Keys::None, server::ping),
     Command::new("echo", 2, R.with(Flags::LOADING), Keys::None, server::echo),
     Command::new("select", 2, Flags::LOADING, Keys::None, server::select),

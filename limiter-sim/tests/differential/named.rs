@@ -1,0 +1,1 @@
+//! Situations that random sequences meet too rarely.

@@ -1,0 +1,1 @@
+//! Each disagreement that was found, as the shortest sequence that showed it.
