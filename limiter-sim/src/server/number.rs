@@ -28,7 +28,7 @@ pub(crate) fn parse_integer(bytes: &[u8]) -> Option<i64> {
 /// A floating-point number as `strtod` reads it, if it is the whole text, in range and not NaN.
 pub(crate) fn parse_float(bytes: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(bytes).ok()?;
-    let number: f64 = parse_hex_float(text).or_else(|| text.parse().ok())?;
+    let number = parse_c_float(text)?;
     let named = text.trim_start_matches(['+', '-']).starts_with(['i', 'I']);
     let has_digit = text
         .split(['e', 'E'])
@@ -38,6 +38,11 @@ pub(crate) fn parse_float(bytes: &[u8]) -> Option<f64> {
     let overflow = number.is_infinite() && !named;
     let underflow = number == 0.0 && has_digit && !text.contains(['x', 'X']);
     Some(number).filter(|number| !number.is_nan() && !overflow && !underflow)
+}
+
+/// A number in any form that C reads, infinities and NaN included.
+pub(crate) fn parse_c_float(text: &str) -> Option<f64> {
+    parse_hex_float(text).or_else(|| text.parse().ok())
 }
 
 /// Hexadecimal digits with an optional fraction and a binary exponent.

@@ -1,11 +1,14 @@
 //! Lua scripts: the real engine, in the server's sandbox, behind a memory of what scripts do.
 
+mod bits;
 mod cache;
 mod call;
 mod convert;
 mod errors;
 mod flags;
 mod host;
+mod json;
+mod json_text;
 mod library;
 mod memo;
 mod prelude;

@@ -10,7 +10,7 @@ use mlua::{Function, HookTriggers, Lua, LuaOptions, MultiValue, StdLib, Table, V
 use super::errors::{self, Raised};
 use super::host::{Host, SharedHost};
 use super::sandbox::Sandbox;
-use super::{Sha, convert, library, prelude};
+use super::{Sha, bits, convert, json, library, prelude};
 use crate::server::{Bytes, Reply, Version};
 
 /// How many instructions pass between two looks at the limit.
@@ -151,7 +151,10 @@ fn build(lua: &Lua, host: &SharedHost, version: Version) -> mlua::Result<Table> 
     for name in ["string", "table", "math", "coroutine"] {
         globals.raw_set(name, sandbox.readonly(&plain.raw_get(name)?, None)?)?;
     }
-    for name in ["cmsgpack", "struct", "cjson", "bit"] {
+    let cjson = json::library(lua, &sandbox)?;
+    globals.raw_set("cjson", sandbox.readonly(&cjson, None)?)?;
+    globals.raw_set("bit", sandbox.readonly(&bits::library(lua)?, None)?)?;
+    for name in ["cmsgpack", "struct"] {
         globals.raw_set(name, sandbox.absent(name)?)?;
     }
     let redis = sandbox.readonly(&library::redis(lua, host, &sandbox, version)?, None)?;
