@@ -2,7 +2,7 @@
 
 use super::command::{Command, Context, Flags};
 use super::node::{Node, Role};
-use super::reply::Failure;
+use super::reply::{Failure, printed};
 use super::session::ConnectionId;
 use super::{Reply, Request, Version};
 
@@ -125,7 +125,7 @@ impl Node {
         else {
             return Err(self.unknown_command(request));
         };
-        if !command.accepts(request.argv().len()) {
+        if !command.accepts(request.argv().len(), self.version()) {
             return Err(wrong_arity(command.name));
         }
         match command.subcommands {
@@ -145,7 +145,7 @@ impl Node {
             ('\'', '\'', "")
         };
         let argv = request.argv();
-        let name: String = argv[0].lossy().chars().take(128).collect();
+        let name: String = printed(&argv[0]).chars().take(128).collect();
         let mut text =
             format!("ERR unknown command {open}{name}{close}, with args beginning with: ");
         let mut shown = 0;
@@ -153,12 +153,12 @@ impl Node {
             if shown >= 128 {
                 break;
             }
-            let word: String = word.lossy().chars().take(128 - shown).collect();
+            let word: String = printed(word).chars().take(128 - shown).collect();
             let word = format!("{open}{word}{close}{comma} ");
             shown += word.len();
             text.push_str(&word);
         }
-        text.replace(['\r', '\n'], " ").into()
+        text.into()
     }
 
     pub(crate) fn note_if_real(&mut self, request: &Request) {
@@ -189,7 +189,9 @@ impl Node {
                     )
                 })
             }
-            "eval" | "evalsha" => self.script_flags(command.flags, request),
+            "eval" | "evalsha" | "eval_ro" | "evalsha_ro" => {
+                self.script_flags(command.flags, request)
+            }
             _ => command.flags,
         }
     }

@@ -1,13 +1,14 @@
-//! Sums in the 80-bit format that servers on x86 use for `INCRBYFLOAT`, where they can be told exactly.
+//! The 80-bit numbers with which servers on x86 compute `INCRBYFLOAT`.
 //!
-//! The server adds two `long double`s and prints 17 decimals. As long as both numbers are decimals with few
-//! digits, the 64 bits of their mantissas hold all that is printed, and the sum is that of exact decimals.
+//! The server adds two `long double`s, whose mantissas have 64 bits, and prints 17 decimals. The same is done
+//! here with integers, for numbers below 10^18 that have no more than 17 decimals. Others are not known to
+//! the last digit.
 
 /// A number as `strtold` reads it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Extended {
-    /// Units of 10^-17.
-    Exact(i128),
+    /// A mantissa of at most 64 bits, with so many binary places.
+    Exact { mantissa: i128, places: u32 },
     /// A number that is too large or too fine for that.
     Rough(f64),
 }
@@ -24,52 +25,114 @@ pub(crate) enum Sum {
 }
 
 const DECIMALS: usize = 17;
-/// Below this many units the 64 bits of a mantissa are finer than half a unit.
-const EXACT_LIMIT: i128 = 1 << 61;
+/// How many of the smallest units of a decimal make 1.
+const ONE: u128 = 10_u128.pow(DECIMALS as u32);
+/// Larger powers of ten do not fit into 80 bits.
+const MAX_EXPONENT: i32 = 4_932;
+const MANTISSA_BITS: u32 = 64;
+/// With more places the digits cannot be computed in 128 bits.
+const MAX_PLACES: u32 = 121;
 
 impl Extended {
     /// Reads a number that is the whole text and not NaN.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
-        let rough = super::number::parse_float(bytes)?;
-        Some(exact(bytes).map_or(Self::Rough(rough), Self::Exact))
+        let rough = super::number::parse_c_float(std::str::from_utf8(bytes).ok()?)?;
+        let exponent = exponent(bytes).unwrap_or(0);
+        let beyond = rough.is_infinite() && exponent > MAX_EXPONENT
+            || rough == 0.0 && exponent < -MAX_EXPONENT;
+        if rough.is_nan() || beyond {
+            return None;
+        }
+        let units = units(bytes);
+        let exact = units.map(|(negative, units)| {
+            let (mantissa, places) = to_binary(units);
+            Self::Exact {
+                mantissa: if negative { -mantissa } else { mantissa },
+                places,
+            }
+        });
+        Some(exact.unwrap_or(Self::Rough(rough)))
+    }
+
+    pub(crate) fn is_infinite(self) -> bool {
+        matches!(self, Self::Rough(number) if number.is_infinite())
     }
 
     fn rough(self) -> f64 {
         match self {
-            Self::Exact(units) => units as f64 / 1e17,
+            Self::Exact { mantissa, places } => mantissa as f64 / 2.0_f64.powi(places as i32),
             Self::Rough(number) => number,
         }
     }
 
     /// The sum of two numbers.
     pub(crate) fn add(self, other: Self) -> Sum {
-        if let (Self::Exact(a), Self::Exact(b)) = (self, other) {
-            let sum = a + b;
-            let small = |units: i128| units.abs() < EXACT_LIMIT;
-            if [a, b, sum]
-                .iter()
-                .all(|units| small(*units) || is_dyadic(*units))
-            {
-                return Sum::Number(decimal(sum));
-            }
+        if let Some((mantissa, places)) = exact_sum(self, other) {
+            return Sum::Number(decimal(mantissa, places));
         }
         let sum = self.rough() + other.rough();
         if !sum.is_finite() {
             return Sum::Infinite;
         }
-        Sum::Unknown(decimal_of(sum))
+        Sum::Unknown(trim(format!("{sum:.DECIMALS$}")))
     }
 }
 
-/// Whether a 64-bit mantissa holds the number without rounding.
-fn is_dyadic(units: i128) -> bool {
-    let one = 10_i128.pow(DECIMALS as u32);
-    // 10^17 is 2^17 · 5^17: multiples of 5^17 units have at most 17 binary places.
-    units % one == 0 || units % 5_i128.pow(DECIMALS as u32) == 0 && units.abs() < one << 46
+fn exact_sum(a: Extended, b: Extended) -> Option<(i128, u32)> {
+    let (
+        Extended::Exact {
+            mantissa: a,
+            places: a_places,
+        },
+        Extended::Exact {
+            mantissa: b,
+            places: b_places,
+        },
+    ) = (a, b)
+    else {
+        return None;
+    };
+    let places = a_places.max(b_places);
+    let align = |mantissa: i128, by: u32| {
+        (mantissa.unsigned_abs().leading_zeros() > by + 1).then_some(mantissa << by)
+    };
+    let sum = align(a, places - a_places)? + align(b, places - b_places)?;
+    let excess = (128 - sum.unsigned_abs().leading_zeros()).saturating_sub(MANTISSA_BITS);
+    if excess > places {
+        return None;
+    }
+    let (whole, rest) = (
+        sum.unsigned_abs() >> excess,
+        sum.unsigned_abs() & ((1 << excess) - 1),
+    );
+    let rounded = round(whole, rest, 1 << excess) as i128;
+    Some((if sum < 0 { -rounded } else { rounded }, places - excess))
 }
 
-/// The units of a plain decimal, if it has no finer ones and is below 10^18.
-fn exact(bytes: &[u8]) -> Option<i128> {
+/// Rounds `whole + rest / one` to an integer, ties to even.
+fn round(whole: u128, rest: u128, one: u128) -> u128 {
+    match (rest * 2).cmp(&one) {
+        std::cmp::Ordering::Less => whole,
+        std::cmp::Ordering::Equal => whole + (whole & 1),
+        std::cmp::Ordering::Greater => whole + 1,
+    }
+}
+
+/// The nearest number with a mantissa of 64 bits.
+fn to_binary(units: u128) -> (i128, u32) {
+    let (mut mantissa, mut rest) = (units / ONE, units % ONE);
+    let mut places = 0;
+    while rest != 0 && mantissa < 1 << (MANTISSA_BITS - 1) && places < MAX_PLACES {
+        rest *= 2;
+        mantissa = mantissa * 2 + rest / ONE;
+        rest %= ONE;
+        places += 1;
+    }
+    (round(mantissa, rest, ONE) as i128, places)
+}
+
+/// Sign and units of 10^-17 of a plain decimal, if it has no finer ones and is below 10^18.
+fn units(bytes: &[u8]) -> Option<(bool, u128)> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
@@ -80,31 +143,43 @@ fn exact(bytes: &[u8]) -> Option<i128> {
         None => (digits, 0),
     };
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let mut units: i128 = 0;
+    let mut units: u128 = 0;
     for digit in whole.bytes().chain(fraction.bytes()) {
-        let digit = i128::from(digit.checked_sub(b'0').filter(|digit| *digit <= 9)?);
+        let digit = u128::from(digit.checked_sub(b'0').filter(|digit| *digit <= 9)?);
         units = units.checked_mul(10)?.checked_add(digit)?;
     }
     let shift = DECIMALS as i32 + exponent - i32::try_from(fraction.len()).ok()?;
-    let scale = 10_i128.checked_pow(shift.unsigned_abs())?;
+    let scale = 10_u128.checked_pow(shift.unsigned_abs())?;
     let units = match shift {
         0.. => units.checked_mul(scale)?,
-        _ if units % scale == 0 => units / scale,
+        _ if units.is_multiple_of(scale) => units / scale,
         _ => return None,
     };
-    let units = Some(units).filter(|units| *units < 10_i128.pow(35))?;
-    Some(if negative { -units } else { units })
+    Some((negative, units)).filter(|(_, units)| *units < 19 * 10_u128.pow(35))
 }
 
-fn decimal(units: i128) -> String {
-    let one = 10_u128.pow(DECIMALS as u32);
-    let sign = if units < 0 { "-" } else { "" };
-    let (whole, fraction) = (units.unsigned_abs() / one, units.unsigned_abs() % one);
-    trim(format!("{sign}{whole}.{fraction:0DECIMALS$}"))
+/// The decimal exponent, if one is written.
+fn exponent(bytes: &[u8]) -> Option<i32> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    text.rsplit_once(['e', 'E'])?.1.parse().ok()
 }
 
-fn decimal_of(number: f64) -> String {
-    trim(format!("{number:.DECIMALS$}"))
+/// 17 decimals without zeros at the end.
+fn decimal(mantissa: i128, places: u32) -> String {
+    let one = 1_u128 << places;
+    let magnitude = mantissa.unsigned_abs();
+    let (whole, mut rest) = (magnitude >> places, magnitude & (one - 1));
+    let mut fraction: u128 = 0;
+    for _ in 0..DECIMALS {
+        rest *= 10;
+        fraction = fraction * 10 + (rest >> places);
+        rest &= one - 1;
+    }
+    let fraction = round(fraction, rest, one);
+    let (whole, fraction) = (whole + fraction / ONE, fraction % ONE);
+    let sign = if mantissa < 0 { "-" } else { "" };
+    let text = trim(format!("{sign}{whole}.{fraction:0DECIMALS$}"));
+    if text == "-0" { "0".into() } else { text }
 }
 
 fn trim(text: String) -> String {
@@ -116,20 +191,31 @@ mod tests {
     use super::{Extended, Sum};
 
     fn sum(a: &str, b: &str) -> Sum {
-        Extended::parse(a.as_bytes())
-            .unwrap()
-            .add(Extended::parse(b.as_bytes()).unwrap())
+        let parse = |text: &str| Extended::parse(text.as_bytes()).expect("a number");
+        parse(a).add(parse(b))
     }
 
     #[test]
-    fn decimals_are_exact() {
-        assert_eq!(sum("0.1", "0.2"), Sum::Number("0.3".into()));
-        assert_eq!(sum("10.5", "-10.5"), Sum::Number("0".into()));
-        assert_eq!(sum("5.0e3", "200"), Sum::Number("5200".into()));
+    fn sums_are_those_of_80_bits() {
+        for (a, b, expected) in [
+            ("0.1", "0.2", "0.3"),
+            ("10.5", "-10.5", "0"),
+            ("5.0e3", "200", "5200"),
+            ("9223372036854775807", "-2.25", "9223372036854775805"),
+            ("3", "1.1", "4.1"),
+        ] {
+            assert_eq!(sum(a, b), Sum::Number(expected.into()), "{a} + {b}");
+        }
     }
 
     #[test]
     fn infinity_is_refused() {
         assert_eq!(sum("inf", "1"), Sum::Infinite);
+    }
+
+    #[test]
+    fn what_80_bits_cannot_hold_is_no_number() {
+        assert!(Extended::parse(b"1e4933").is_none());
+        assert!(Extended::parse(b"1e400").is_some());
     }
 }

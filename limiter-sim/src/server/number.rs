@@ -1,5 +1,7 @@
 //! Numbers as Redis reads and writes them.
 
+use super::Bytes;
+
 /// An integer in canonical decimal form, nothing else: no sign `+`, no leading zero, no blanks.
 pub(crate) fn parse_integer(bytes: &[u8]) -> Option<i64> {
     let (negative, digits) = match bytes {
@@ -89,6 +91,16 @@ pub(crate) fn format_g(number: f64, precision: usize) -> String {
     }
     let decimals = (precision as i32 - 1 - exponent).max(0) as usize;
     trim_zeros(&format!("{number:.decimals$}")).into()
+}
+
+/// A floating-point number as servers since Redis 7.2 print it: integers as such, the rest by the fewest
+/// digits.
+pub(crate) fn shortest(number: f64) -> Bytes {
+    const LIMIT: f64 = 4_611_686_018_427_387_904.0;
+    if number == number.trunc() && number.abs() <= LIMIT {
+        return Bytes::decimal(number as i64);
+    }
+    format_shortest(number).into()
 }
 
 /// The shortest text that reads back as the same number, laid out as `fpconv` does.

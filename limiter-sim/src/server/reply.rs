@@ -154,3 +154,9 @@ impl From<Failure> for Reply {
         Self::Error(failure.0)
     }
 }
+
+/// A word of a request inside of an error text: up to its first zero byte, and on one line.
+pub(crate) fn printed(word: &[u8]) -> String {
+    let word = word.split(|byte| *byte == 0).next().unwrap_or(word);
+    String::from_utf8_lossy(word).replace(['\r', '\n'], " ")
+}

@@ -32,6 +32,16 @@ pub(crate) fn replies(
 /// Puts what has no order into one.
 fn settle(request: &Request, version: Version, reply: &Reply) -> Reply {
     let name = request.name();
+    if let (Reply::Array(elements), "HELLO") = (reply, name.as_str()) {
+        // The number of the connection is the server's own choice.
+        return Reply::array(
+            elements
+                .iter()
+                .filter(|element| !matches!(element, Reply::Int(3..) | Reply::Int(0..2)))
+                .cloned()
+                .collect(),
+        );
+    }
     let unordered = name == "KEYS" || name == "SMEMBERS" && version <= Version::Redis70;
     match reply {
         Reply::Array(elements) if unordered => {

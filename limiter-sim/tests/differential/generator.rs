@@ -9,7 +9,7 @@ use crate::case::Step;
 use crate::scripts;
 
 /// Words of a template in capitals are commands or options; these are filled in:
-/// `k` key, `v` value, `i` integer, `f` number, `s` seconds, `m` milliseconds, `as` and `am` the same as
+/// `k` key, `v` value, `i` integer, `f` number, `d` decimal that an 80-bit number holds, `s` seconds, `m` milliseconds, `as` and `am` the same as
 /// instants, `h` field or member, `r` rank or index, `b` bound of a score range.
 const TEMPLATES: &[&str] = &[
     "GET k",
@@ -48,7 +48,7 @@ const TEMPLATES: &[&str] = &[
     "DECR k",
     "INCRBY k i",
     "DECRBY k i",
-    "INCRBYFLOAT k f",
+    "INCRBYFLOAT k d",
     "MGET k k k",
     "MSET k v k v",
     "MSETNX k v k v",
@@ -104,7 +104,7 @@ const TEMPLATES: &[&str] = &[
     "HLEN k",
     "HSTRLEN k h",
     "HINCRBY k h i",
-    "HINCRBYFLOAT k h f",
+    "HINCRBYFLOAT k h d",
     "LPUSH k v",
     "RPUSH k v v",
     "LPUSHX k v",
@@ -176,7 +176,6 @@ const TEMPLATES: &[&str] = &[
     "SELECT x",
     "WAIT 0 0",
     "WAIT i 1",
-    "TIME",
     "READONLY",
     "READWRITE",
     "ASKING",
@@ -312,6 +311,34 @@ const NUMBERS: &[&str] = &[
     "--1",
 ];
 
+const DECIMALS: &[&str] = &[
+    "0",
+    "1",
+    "-1",
+    "0.5",
+    "1.5",
+    "-2.25",
+    "0.1",
+    "0.2",
+    "3.0e2",
+    "5e-1",
+    "inf",
+    "-inf",
+    "nan",
+    "x",
+    "",
+    "1e17",
+    "100.5",
+    "123456789.125",
+    " 1",
+    "1 ",
+    "-0",
+    "1e-7",
+    ".5",
+    "5.",
+    "+1",
+];
+
 const SECONDS: &[&str] = &[
     "1000",
     "2000",
@@ -392,6 +419,7 @@ fn word(token: &str) -> BoxedStrategy<String> {
         "v" => VALUES,
         "i" => INTEGERS,
         "f" => NUMBERS,
+        "d" => DECIMALS,
         "s" => SECONDS,
         "m" => MILLISECONDS,
         "as" => INSTANTS_S,

@@ -26,7 +26,7 @@ const WHOLE: &[&str] = &[
     "return redis.error_reply(ARGV[1])",
     "return redis.status_reply(ARGV[1])",
     "error(ARGV[1])",
-    "error({err = ARGV[1]})",
+    "error({err = ARGV[1] or 'X y'})",
     "error()",
     "\nlocal x = nil\nreturn x.y",
     "return nosuch",
@@ -41,7 +41,7 @@ const WHOLE: &[&str] = &[
     "local r = redis.pcall(ARGV[1], KEYS[1]) return {type(r), type(r) == 'table' and r.err or 'none'}",
     "local ok, e = pcall(redis.call, 'INCR', KEYS[1]) return {tostring(ok), type(e), e}",
     "local ok, e = pcall(function() return redis.call('LPUSH', KEYS[1], 1) end) return {tostring(ok), type(e), e}",
-    "local ok, e = pcall(error, {err = ARGV[1]}) return {tostring(ok), type(e)}",
+    "local ok, e = pcall(error, {err = ARGV[1] or 'X y'}) return {tostring(ok), type(e)}",
     "local ok, e = xpcall(function() redis.call('GET') end, function(e) return e end) return {type(e), type(e) == 'table' and e.err or e}",
     "return redis.call()",
     "return redis.call(nil)",
@@ -134,7 +134,6 @@ const LITERALS: &[&str] = &[
     "ARGV[1]",
     "nil",
     "true",
-    "{}",
     "12345678901234567",
 ];
 

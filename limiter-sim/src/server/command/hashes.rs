@@ -2,6 +2,7 @@
 
 use super::context::{Context, Outcome};
 use super::strings::sum_of_floats;
+use crate::server::extended::Extended;
 use crate::server::reply::Failure;
 use crate::server::value::{Hash, Text};
 use crate::server::{Bytes, Reply};
@@ -134,7 +135,10 @@ pub(super) fn hincrbyfloat(cx: &mut Context<'_>) -> Outcome {
     let field = cx.arg(2);
     let amount = cx.arg(3);
     let key = cx.arg(1);
-    sum_of_floats(cx, b"0", amount, Failure::NOT_FLOAT)?;
+    let parsed = Extended::parse(amount).ok_or(Failure::NOT_FLOAT)?;
+    if parsed.is_infinite() {
+        return Err("ERR value is NaN or Infinity".into());
+    }
     let old = cx
         .node
         .read::<Hash>(key)?

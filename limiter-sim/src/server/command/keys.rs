@@ -5,8 +5,8 @@ use super::expiry_options::invalid;
 use crate::server::effect::Deadline;
 use crate::server::glob::matches;
 use crate::server::number::parse_integer;
-use crate::server::reply::Failure;
-use crate::server::{Bytes, Reply, Version};
+use crate::server::reply::{Failure, printed};
+use crate::server::{Bytes, Reply};
 
 pub(super) fn del(cx: &mut Context<'_>) -> Outcome {
     let mut removed = 0;
@@ -47,7 +47,7 @@ impl Conditions {
                 () if is(word, "XX") => conditions.some = true,
                 () if is(word, "GT") => conditions.greater = true,
                 () if is(word, "LT") => conditions.less = true,
-                () => return Err(format!("ERR Unsupported option {}", word.lossy()).into()),
+                () => return Err(format!("ERR Unsupported option {}", printed(word)).into()),
             }
         }
         if conditions.none && (conditions.some || conditions.greater || conditions.less) {
@@ -87,10 +87,6 @@ pub(super) fn pexpireat(cx: &mut Context<'_>) -> Outcome {
 }
 
 fn expire_at(cx: &mut Context<'_>, in_seconds: bool, relative: bool) -> Outcome {
-    let old_server = cx.version() == Version::Redis62;
-    if old_server && cx.argc() != 3 {
-        return Err(cx.wrong_arity());
-    }
     let conditions = Conditions::parse(cx)?;
     let number = cx.integer(2)?;
     let now_ms = cx.node.now_ms();

@@ -57,8 +57,11 @@ fn pop(cx: &mut Context<'_>, end: End) -> Outcome {
         _ => return Err(cx.wrong_arity()),
     };
     let Some(list) = cx.node.read::<List>(key)? else {
-        let array = count.is_some() && cx.version() > Version::Redis62;
-        return Ok(if array { Reply::NilArray } else { Reply::Nil });
+        return Ok(if count.is_some() {
+            Reply::NilArray
+        } else {
+            Reply::Nil
+        });
     };
     if count == Some(0) {
         return Ok(if cx.version() > Version::Redis62 {
@@ -171,6 +174,12 @@ pub(super) fn lset(cx: &mut Context<'_>) -> Outcome {
 
 pub(super) fn lrem(cx: &mut Context<'_>) -> Outcome {
     let count = cx.integer(2)?;
+    if count == i64::MIN && cx.version() > Version::Redis70 {
+        let bound = i64::MAX;
+        return Err(
+            format!("ERR value is out of range, value must between -{bound} and {bound}").into(),
+        );
+    }
     let unwanted = Text::from(cx.arg(3));
     let most = if count == 0 {
         usize::MAX

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::context::{Context, Outcome, is};
+use super::context::{Context, Outcome, integer, is};
 use super::lists::range;
 use super::sorted_sets::score_text;
-use crate::server::number::parse_float;
+use crate::server::number::parse_c_float;
 use crate::server::reply::Failure;
 use crate::server::value::SortedSet;
-use crate::server::{Bytes, Reply};
+use crate::server::{Bytes, Reply, Version};
 
 /// Scores between two bounds, each of which may be excluded by `(`.
 pub(super) struct ScoreRange {
@@ -19,10 +19,10 @@ pub(super) struct ScoreRange {
 }
 
 impl ScoreRange {
-    pub(super) fn parse(min: &Bytes, max: &Bytes) -> Result<Self, Failure> {
+    pub(super) fn parse(min: &Bytes, max: &Bytes, version: Version) -> Result<Self, Failure> {
         let bound = |word: &Bytes| match &**word {
-            [b'(', number @ ..] => Some((parse_float(number)?, true)),
-            number => Some((parse_float(number)?, false)),
+            [b'(', number @ ..] => Some((bare(number, version)?, true)),
+            number => Some((bare(number, version)?, false)),
         };
         let not_float = || Failure::from("ERR min or max is not a float");
         let (min, without_min) = bound(min).ok_or_else(not_float)?;
@@ -45,6 +45,24 @@ impl ScoreRange {
     }
 }
 
+/// A bound: nothing at all is 0. Until Redis 7.0 it is read by `strtod`, with blanks and hexadecimal digits.
+fn bare(number: &[u8], version: Version) -> Option<f64> {
+    let number = if version <= Version::Redis70 {
+        number.trim_ascii_start()
+    } else {
+        number
+    };
+    if number.is_empty() {
+        return Some(0.0);
+    }
+    let is_hex = number.contains(&b'x') || number.contains(&b'X');
+    let number = parse_c_float(std::str::from_utf8(number).ok()?)?;
+    Some(number).filter(|number| !number.is_nan() && !(is_hex && version > Version::Redis70))
+}
+
+const NO_LIMIT: &str =
+    "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX";
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum By {
     Rank,
@@ -52,11 +70,11 @@ enum By {
 }
 
 /// What is asked for.
-struct Query<'a> {
+struct Query {
     by: By,
     reversed: bool,
     with_scores: bool,
-    limit: Option<(&'a Bytes, &'a Bytes)>,
+    limit: Option<(i64, i64)>,
 }
 
 pub(super) fn zrange(cx: &mut Context<'_>) -> Outcome {
@@ -72,23 +90,22 @@ pub(super) fn zrange(cx: &mut Context<'_>) -> Outcome {
         let rest = words.len() - at - 1;
         match &words[at] {
             word if is(word, "WITHSCORES") => query.with_scores = true,
-            word if is(word, "BYSCORE") => query.by = By::Score,
+            word if is(word, "BYSCORE") && query.by == By::Rank => query.by = By::Score,
             word if is(word, "BYLEX") => cx.node.note_unmodelled("ZRANGE BYLEX"),
-            word if is(word, "REV") => query.reversed = true,
+            word if is(word, "REV") && !(query.reversed && cx.version().is_valkey()) => {
+                query.reversed = true
+            }
             word if is(word, "LIMIT") && rest >= 2 => {
-                query.limit = Some((&words[at + 1], &words[at + 2]));
+                query.limit = Some((integer(&words[at + 1])?, integer(&words[at + 2])?));
                 at += 2;
             }
             _ => return Err(Failure::syntax()),
         }
         at += 1;
     }
-    if let (Some((offset, count)), By::Rank) = (query.limit, query.by) {
-        // Redis counts -1 as "no limit given".
-        super::context::integer(offset)?;
-        if super::context::integer(count)? != -1 {
-            return Err("ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX".into());
-        }
+    // Redis takes a count of -1 for "no limit given".
+    if query.by == By::Rank && query.limit.is_some_and(|(_, count)| count != -1) {
+        return Err(NO_LIMIT.into());
     }
     answer(cx, &query)
 }
@@ -131,7 +148,7 @@ fn by_score(cx: &mut Context<'_>, reversed: bool) -> Outcome {
         match &words[at] {
             word if is(word, "WITHSCORES") => query.with_scores = true,
             word if is(word, "LIMIT") && words.len() - at > 2 => {
-                query.limit = Some((&words[at + 1], &words[at + 2]));
+                query.limit = Some((integer(&words[at + 1])?, integer(&words[at + 2])?));
                 at += 2;
             }
             _ => return Err(Failure::syntax()),
@@ -141,14 +158,7 @@ fn by_score(cx: &mut Context<'_>, reversed: bool) -> Outcome {
     answer(cx, &query)
 }
 
-fn answer(cx: &mut Context<'_>, query: &Query<'_>) -> Outcome {
-    let limit = match query.limit {
-        Some((offset, count)) => Some((
-            super::context::integer(offset)?,
-            super::context::integer(count)?,
-        )),
-        None => None,
-    };
+fn answer(cx: &mut Context<'_>, query: &Query) -> Outcome {
     let chosen = match query.by {
         By::Rank => {
             let (start, end) = (cx.integer(2)?, cx.integer(3)?);
@@ -163,9 +173,9 @@ fn answer(cx: &mut Context<'_>, query: &Query<'_>) -> Outcome {
         }
         By::Score => {
             let (min, max) = if query.reversed { (3, 2) } else { (2, 3) };
-            let wanted = ScoreRange::parse(cx.arg(min), cx.arg(max))?;
+            let wanted = ScoreRange::parse(cx.arg(min), cx.arg(max), cx.version())?;
             let all = members(cx, query, |zset| wanted.positions(zset))?;
-            cut(all, limit)
+            cut(all, query.limit)
         }
     };
     let version = cx.version();
@@ -181,7 +191,7 @@ fn answer(cx: &mut Context<'_>, query: &Query<'_>) -> Outcome {
 
 fn members(
     cx: &Context<'_>,
-    query: &Query<'_>,
+    query: &Query,
     which: impl FnOnce(&SortedSet) -> Range<usize>,
 ) -> Result<Vec<(f64, Bytes)>, Failure> {
     let Some(zset) = cx.node.read::<SortedSet>(cx.arg(1))? else {

@@ -115,7 +115,7 @@ impl Node {
         };
         let by_name = request
             .command()
-            .is_some_and(|command| command.name == "evalsha");
+            .is_some_and(|command| command.name.starts_with("evalsha"));
         let flags = if by_name {
             Sha::parse(word)
                 .and_then(|sha| self.scripts.script(sha))

@@ -7,7 +7,7 @@ use crate::server::config::EvictionPolicy;
 use crate::server::dispatch::wrong_arity;
 use crate::server::glob::matches;
 use crate::server::node::Role;
-use crate::server::reply::Failure;
+use crate::server::reply::{Failure, printed};
 use crate::server::{Bytes, Node, Reply, Request, Version};
 
 pub(super) fn ping(cx: &mut Context<'_>) -> Outcome {
@@ -29,10 +29,13 @@ pub(super) fn echo(cx: &mut Context<'_>) -> Outcome {
 }
 
 pub(super) fn select(cx: &mut Context<'_>) -> Outcome {
-    let index = match integer(cx.arg(1)) {
-        Err(_) if cx.version() == Version::Redis62 => return Err("ERR invalid DB index".into()),
-        other => other?,
-    };
+    let index = cx.integer(1)?;
+    if i32::try_from(index).is_err() {
+        let (low, high) = (i32::MIN, i32::MAX);
+        return Err(
+            format!("ERR value is out of range, value must between {low} and {high}").into(),
+        );
+    }
     match index {
         0 => Ok(Reply::ok()),
         1..=15 => {
@@ -81,7 +84,7 @@ pub(super) fn info(cx: &mut Context<'_>) -> Outcome {
 }
 
 fn unknown_subcommand(command: &str, request: &Request) -> Failure {
-    let sub = request.argv()[1].lossy();
+    let sub = printed(&request.argv()[1]);
     format!(
         "ERR unknown subcommand '{sub}'. Try {} HELP.",
         command.to_ascii_uppercase()
@@ -120,7 +123,7 @@ pub(super) fn check_subcommand(
 /// The error of 6.2 for a subcommand that does not exist or has the wrong number of words.
 pub(super) fn old_subcommand(cx: &Context<'_>) -> Failure {
     let name = cx.name().to_ascii_uppercase();
-    let sub = cx.arg(1).lossy();
+    let sub = printed(cx.arg(1));
     format!("ERR Unknown subcommand or wrong number of arguments for '{sub}'. Try {name} HELP.")
         .into()
 }
@@ -150,6 +153,22 @@ pub(super) fn check_client(node: &Node, request: &Request) -> Result<(), Failure
     check_subcommand("client", &known, request)
 }
 
+/// What the client library is; the server only shows it.
+fn set_info(name: &Bytes, value: &Bytes) -> Outcome {
+    let known = ["lib-name", "lib-ver"]
+        .into_iter()
+        .find(|known| is(name, known));
+    let Some(known) = known else {
+        return Err(format!("ERR Unrecognized option '{}'", printed(name)).into());
+    };
+    if value.iter().any(|byte| !(b'!'..=b'~').contains(byte)) {
+        return Err(
+            format!("ERR {known} cannot contain spaces, newlines or special characters.").into(),
+        );
+    }
+    Ok(Reply::ok())
+}
+
 pub(super) fn client(cx: &mut Context<'_>) -> Outcome {
     let words = cx.args(2);
     match cx.request.argv()[1].to_ascii_uppercase().as_slice() {
@@ -175,7 +194,9 @@ pub(super) fn client(cx: &mut Context<'_>) -> Outcome {
                 .filter(|name| !name.is_empty())
                 .map_or(Reply::Nil, Reply::Bulk))
         }
-        b"SETINFO" if words.len() == 2 && cx.version() > Version::Redis70 => Ok(Reply::ok()),
+        b"SETINFO" if words.len() == 2 && cx.version() > Version::Redis70 => {
+            set_info(&words[0], &words[1])
+        }
         _ if cx.version() == Version::Redis62 => Err(old_subcommand(cx)),
         other => {
             let what = format!("CLIENT {}", String::from_utf8_lossy(other));
@@ -272,7 +293,7 @@ pub(super) fn readonly(cx: &mut Context<'_>) -> Outcome {
 }
 
 pub(super) fn readwrite(cx: &mut Context<'_>) -> Outcome {
-    if !cx.version().is_valkey() {
+    if !cx.version().is_valkey() && cx.version() > Version::Redis62 {
         needs_cluster(cx)?;
     }
     cx.node
@@ -331,7 +352,8 @@ pub(super) fn check_config(_: &Node, request: &Request) -> Result<(), Failure> {
 pub(super) fn config(cx: &mut Context<'_>) -> Outcome {
     let words = cx.args(2);
     let sub = cx.arg(1);
-    if is(sub, "GET") && !words.is_empty() {
+    let old = cx.version() == Version::Redis62;
+    if is(sub, "GET") && !words.is_empty() && (words.len() == 1 || !old) {
         let settings = settings(cx);
         let wanted = settings.iter().filter(|(name, _)| {
             words
@@ -342,7 +364,7 @@ pub(super) fn config(cx: &mut Context<'_>) -> Outcome {
             .flat_map(|(name, value)| [Reply::Bulk((*name).into()), Reply::Bulk(value.clone())]);
         return Ok(Reply::array(pairs.collect()));
     }
-    if is(sub, "SET") && words.len() >= 2 && words.len() % 2 == 0 {
+    if is(sub, "SET") && words.len() >= 2 && words.len() % 2 == 0 && (words.len() == 2 || !old) {
         for pair in words.chunks_exact(2) {
             set_config(cx, &pair[0], &pair[1])?;
         }

@@ -3,7 +3,7 @@
 use super::context::{Context, Outcome, is};
 use super::lists::range;
 use super::ranges::ScoreRange;
-use crate::server::number::{format_17g, format_shortest, parse_float, parse_integer};
+use crate::server::number::{format_17g, parse_float, parse_integer, shortest};
 use crate::server::reply::Failure;
 use crate::server::value::SortedSet;
 use crate::server::{Bytes, Reply, Version};
@@ -13,10 +13,10 @@ pub(super) fn score_text(score: f64, version: Version) -> Bytes {
     if version <= Version::Redis70 {
         return format_17g(score).into();
     }
-    if score == score.trunc() && score.abs() < 9.0e18 {
-        return Bytes::decimal(score as i64);
+    if score == 0.0 && score.is_sign_negative() {
+        return "-0".into();
     }
-    format_shortest(score).into()
+    shortest(score)
 }
 
 #[derive(Default)]
@@ -93,15 +93,22 @@ pub(super) fn zincrby(cx: &mut Context<'_>) -> Outcome {
     )
 }
 
+/// A score; Valkey takes no hexadecimal digits.
+fn score(word: &[u8], version: Version) -> Option<f64> {
+    let is_hex = word.contains(&b'x') || word.contains(&b'X');
+    parse_float(word).filter(|_| !(is_hex && version.is_valkey()))
+}
+
 fn add(cx: &mut Context<'_>, options: &AddOptions, first: usize) -> Outcome {
     let pairs = cx.args(first);
     if pairs.is_empty() || pairs.len() % 2 != 0 {
         return Err(Failure::syntax());
     }
     options.check(pairs.len() / 2)?;
+    let version = cx.version();
     let scores = pairs
         .chunks_exact(2)
-        .map(|pair| parse_float(&pair[0]).ok_or(Failure::NOT_FLOAT));
+        .map(|pair| score(&pair[0], version).ok_or(Failure::NOT_FLOAT));
     let scores = scores.collect::<Result<Vec<f64>, _>>()?;
     let members = pairs.iter().skip(1).step_by(2);
     let outcome = cx.node.change(cx.arg(1), |zset: &mut SortedSet| {
@@ -116,7 +123,13 @@ fn add(cx: &mut Context<'_>, options: &AddOptions, first: usize) -> Outcome {
                 added += i64::from(old.is_none());
                 updated += i64::from(old.is_some_and(|old| old != score));
                 if old != Some(score) {
-                    zset.insert(member, score);
+                    // From 7.0 on small sets hold integers as such, which have no minus zero.
+                    let stored = if version > Version::Redis62 {
+                        score + 0.0
+                    } else {
+                        score
+                    };
+                    zset.insert(member, stored);
                 }
             }
         }
@@ -174,7 +187,7 @@ fn rank(cx: &mut Context<'_>, reversed: bool) -> Outcome {
     let with_score = match cx.args(3) {
         [] => false,
         [word] if cx.version() >= Version::Redis82 && is(word, "WITHSCORE") => true,
-        [_] if cx.version() >= Version::Redis82 => return Err(Failure::syntax()),
+        [_] => return Err(Failure::syntax()),
         _ => return Err(cx.wrong_arity()),
     };
     let zset = cx.node.read::<SortedSet>(cx.arg(1))?;
@@ -210,7 +223,7 @@ pub(super) fn zrevrank(cx: &mut Context<'_>) -> Outcome {
 }
 
 pub(super) fn zcount(cx: &mut Context<'_>) -> Outcome {
-    let wanted = ScoreRange::parse(cx.arg(2), cx.arg(3))?;
+    let wanted = ScoreRange::parse(cx.arg(2), cx.arg(3), cx.version())?;
     let zset = cx.node.read::<SortedSet>(cx.arg(1))?;
     Ok(Reply::Int(
         zset.map_or(0, |zset| wanted.positions(zset).len()) as i64,
@@ -218,7 +231,7 @@ pub(super) fn zcount(cx: &mut Context<'_>) -> Outcome {
 }
 
 pub(super) fn zremrangebyscore(cx: &mut Context<'_>) -> Outcome {
-    let wanted = ScoreRange::parse(cx.arg(2), cx.arg(3))?;
+    let wanted = ScoreRange::parse(cx.arg(2), cx.arg(3), cx.version())?;
     remove(cx, |zset| wanted.positions(zset))
 }
 
@@ -250,6 +263,9 @@ fn pop(cx: &mut Context<'_>, lowest: bool) -> Outcome {
         _ => return Err(Failure::syntax()),
     };
     let version = cx.version();
+    if wanted == 0 && version == Version::Redis62 {
+        return Ok(Reply::array(Vec::new()));
+    }
     let popped = cx.node.change(cx.arg(1), |zset: &mut SortedSet| {
         let len = zset.len();
         let count = wanted.min(len);

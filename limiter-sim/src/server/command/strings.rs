@@ -169,12 +169,18 @@ pub(super) fn getex(cx: &mut Context<'_>) -> Outcome {
         at += 2;
     }
     let key = cx.arg(1);
+    let deadline = |cx: &Context<'_>| {
+        form.map(|(form, word)| positive_deadline(cx, form, word))
+            .transpose()
+    };
+    if cx.version().is_valkey() {
+        deadline(cx)?;
+    }
     let old = bulk(cx.node.text(key)?);
     if old == Reply::Nil {
         return Ok(old);
     }
-    if let Some((form, word)) = form {
-        let deadline = positive_deadline(cx, form, word)?;
+    if let Some(deadline) = deadline(cx)? {
         if matches!(deadline, Deadline::At(at_ms) if at_ms <= cx.node.now_ms()) {
             cx.node.delete(key);
         } else {

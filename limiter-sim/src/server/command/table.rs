@@ -71,6 +71,8 @@ pub(crate) struct Command {
     pub(crate) flags: Flags,
     pub(crate) keys: Keys,
     pub(crate) since: Version,
+    /// Another number of words in versions up to this one.
+    old_arity: Option<(Version, i8)>,
     pub(crate) run: fn(&mut Context<'_>) -> Outcome,
     /// From Redis 7.0 on: checks the subcommand before the command runs.
     pub(crate) subcommands: Option<fn(&Node, &Request) -> Result<(), Failure>>,
@@ -98,6 +100,7 @@ impl Command {
             flags,
             keys,
             since: Version::Redis62,
+            old_arity: None,
             run,
             subcommands: None,
         }
@@ -108,14 +111,23 @@ impl Command {
         self
     }
 
+    const fn arity_until(mut self, version: Version, arity: i8) -> Self {
+        self.old_arity = Some((version, arity));
+        self
+    }
+
     const fn subcommands(mut self, check: fn(&Node, &Request) -> Result<(), Failure>) -> Self {
         self.subcommands = Some(check);
         self
     }
 
-    pub(crate) fn accepts(&self, words: usize) -> bool {
-        let least = usize::from(self.arity.unsigned_abs());
-        if self.arity < 0 {
+    pub(crate) fn accepts(&self, words: usize, version: Version) -> bool {
+        let arity = match self.old_arity {
+            Some((last, arity)) if version <= last => arity,
+            _ => self.arity,
+        };
+        let least = usize::from(arity.unsigned_abs());
+        if arity < 0 {
             words >= least
         } else {
             words == least
@@ -210,10 +222,10 @@ const KEYS: &[Command] = &[
     Command::new("exists", -2, R, Keys::All, keys::exists),
     Command::new("touch", -2, R, Keys::All, keys::exists),
     Command::new("type", 2, R, Keys::One, keys::type_of),
-    Command::new("expire", -3, W, Keys::One, keys::expire),
-    Command::new("pexpire", -3, W, Keys::One, keys::pexpire),
-    Command::new("expireat", -3, W, Keys::One, keys::expireat),
-    Command::new("pexpireat", -3, W, Keys::One, keys::pexpireat),
+    Command::new("expire", -3, W, Keys::One, keys::expire).arity_until(Version::Redis62, 3),
+    Command::new("pexpire", -3, W, Keys::One, keys::pexpire).arity_until(Version::Redis62, 3),
+    Command::new("expireat", -3, W, Keys::One, keys::expireat).arity_until(Version::Redis62, 3),
+    Command::new("pexpireat", -3, W, Keys::One, keys::pexpireat).arity_until(Version::Redis62, 3),
     Command::new("ttl", 2, R, Keys::One, keys::ttl),
     Command::new("pttl", 2, R, Keys::One, keys::pttl),
     Command::new("expiretime", 2, R, Keys::One, keys::expiretime).since(Version::Redis70),
@@ -277,8 +289,9 @@ const SORTED_SETS: &[Command] = &[
     Command::new("zcard", 2, R, Keys::One, sorted_sets::zcard),
     Command::new("zscore", 3, R, Keys::One, sorted_sets::zscore),
     Command::new("zmscore", -3, R, Keys::One, sorted_sets::zmscore),
-    Command::new("zrank", -3, R, Keys::One, sorted_sets::zrank),
-    Command::new("zrevrank", -3, R, Keys::One, sorted_sets::zrevrank),
+    Command::new("zrank", -3, R, Keys::One, sorted_sets::zrank).arity_until(Version::Redis70, 3),
+    Command::new("zrevrank", -3, R, Keys::One, sorted_sets::zrevrank)
+        .arity_until(Version::Redis70, 3),
     Command::new("zcount", 4, R, Keys::One, sorted_sets::zcount),
     Command::new(
         "zremrangebyscore",

@@ -56,7 +56,7 @@ fn check(node: &mut Node, request: &Request) -> Result<&'static Command, String>
             _ => "ERR Unknown Redis command called from script".into(),
         });
     };
-    if !command.accepts(request.argv().len()) {
+    if !command.accepts(request.argv().len(), version) {
         return Err(match version {
             Version::Redis62 => "Wrong number of args calling Redis command From Lua script".into(),
             Version::Valkey91 => "ERR Wrong number of args calling command from script".into(),
@@ -69,6 +69,10 @@ fn check(node: &mut Node, request: &Request) -> Result<&'static Command, String>
             Version::Redis62 => "This Redis command is not allowed from scripts".into(),
             _ => format!("ERR This {product} command is not allowed from script"),
         });
+    }
+    // Valkey looks at memory first.
+    if version.is_valkey() && command.flags.has(Flags::DENY_OOM) {
+        check_memory(node)?;
     }
     if command.flags.has(Flags::WRITE) {
         check_write(node)?;

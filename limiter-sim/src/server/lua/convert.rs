@@ -2,7 +2,7 @@
 
 use mlua::{Lua, MultiValue, Table, Value};
 
-use crate::server::number::{format_17g, format_shortest};
+use crate::server::number::{format_17g, shortest};
 use crate::server::{Bytes, Reply, Version};
 
 /// Deeper results end in an error, as on the real server.
@@ -26,11 +26,7 @@ fn number_word(number: f64, version: Version) -> Bytes {
     if version <= Version::Redis70 {
         return format_17g(number).into();
     }
-    let in_range = (-9.223_372_036_854_776e18..9.223_372_036_854_776e18).contains(&number);
-    if in_range && number == number.trunc() {
-        return Bytes::decimal(number as i64);
-    }
-    format_shortest(number).into()
+    shortest(number)
 }
 
 /// A reply as the script sees it.
@@ -81,18 +77,13 @@ fn cut(number: f64) -> i64 {
 
 fn from_table(table: &Table, version: Version, depth: usize) -> mlua::Result<Reply> {
     if let Value::String(text) = table.raw_get("err")? {
-        return Ok(Reply::Error(one_line(&text.as_bytes())));
+        return Ok(Reply::Error(one_line(c_string(&text.as_bytes()))));
     }
     if let Value::String(text) = table.raw_get("ok")? {
-        return Ok(Reply::Status(one_line(&text.as_bytes())));
+        return Ok(Reply::Status(one_line(c_string(&text.as_bytes()))));
     }
     if let Value::Number(number) = as_number(table.raw_get("double")?) {
-        let text = if version <= Version::Redis70 {
-            format_17g(number)
-        } else {
-            format_shortest(number)
-        };
-        return Ok(Reply::Bulk(text.into()));
+        return Ok(Reply::Bulk(number_word(number, version)));
     }
     if version > Version::Redis62 {
         if let Value::String(digits) = table.raw_get("big_number")? {
@@ -139,6 +130,11 @@ fn as_number(value: Value) -> Value {
         Value::Integer(number) => Value::Number(number as f64),
         other => other,
     }
+}
+
+/// A text up to its first zero byte: that is how the server reads these fields.
+pub(crate) fn c_string(text: &[u8]) -> &[u8] {
+    text.split(|byte| *byte == 0).next().unwrap_or(text)
 }
 
 /// A text that goes out as one line of the protocol.

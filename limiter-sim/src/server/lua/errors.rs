@@ -5,7 +5,7 @@ use std::fmt;
 use mlua::{Lua, Value};
 
 use super::Sha;
-use super::convert::one_line;
+use super::convert::{c_string, one_line};
 use super::host::{Fault, FaultKind};
 use crate::server::{Reply, Version};
 
@@ -130,9 +130,13 @@ pub(crate) fn reply(fault: &Fault, sha: Sha, version: Version, limit: u32) -> Re
             "MODEL script did not return within {limit} instructions"
         ));
     }
+    let mut fault = fault.clone();
+    if let FaultKind::Text(text) | FaultKind::ErrTable(text) = &mut fault.kind {
+        text.truncate(c_string(text).len());
+    }
     let text = match version {
-        Version::Redis62 => old_text(fault, sha),
-        _ => new_text(fault, sha, version),
+        Version::Redis62 => old_text(&fault, sha),
+        _ => new_text(&fault, sha, version),
     };
     Reply::Error(one_line(&text))
 }
