@@ -98,15 +98,17 @@ fn exact_sum(a: Extended, b: Extended) -> Option<(i128, u32)> {
     };
     let sum = align(a, places - a_places)? + align(b, places - b_places)?;
     let excess = (128 - sum.unsigned_abs().leading_zeros()).saturating_sub(MANTISSA_BITS);
-    if excess > places {
-        return None;
-    }
     let (whole, rest) = (
         sum.unsigned_abs() >> excess,
         sum.unsigned_abs() & ((1 << excess) - 1),
     );
-    let rounded = round(whole, rest, 1 << excess) as i128;
-    Some((if sum < 0 { -rounded } else { rounded }, places - excess))
+    let magnitude = round(whole, rest, 1 << excess) as i128;
+    let rounded = if sum < 0 { -magnitude } else { magnitude };
+    // A number too large for its last places has zeros there.
+    match places.checked_sub(excess) {
+        Some(places) => Some((rounded, places)),
+        None => Some((rounded << (excess - places), 0)),
+    }
 }
 
 /// Rounds `whole + rest / one` to an integer, ties to even.

@@ -33,11 +33,11 @@ pub(crate) fn replies(
 fn settle(request: &Request, version: Version, reply: &Reply) -> Reply {
     let name = request.name();
     if let (Reply::Array(elements), "HELLO") = (reply, name.as_str()) {
-        // The number of the connection is the server's own choice.
+        // The number of the connection is the server's own choice, and modules are how it was built.
         return Reply::array(
             elements
                 .iter()
-                .filter(|element| !matches!(element, Reply::Int(3..) | Reply::Int(0..2)))
+                .filter(|element| !matches!(element, Reply::Int(_) | Reply::Array(_)))
                 .cloned()
                 .collect(),
         );
@@ -49,19 +49,28 @@ fn settle(request: &Request, version: Version, reply: &Reply) -> Reply {
             elements.sort_by_key(Reply::to_resp);
             Reply::array(elements)
         }
-        Reply::Array(elements) if name == "EXEC" || name == "SCAN" => {
+        Reply::Array(_) if name == "EXEC" || name == "SCAN" => without_order(reply),
+        other => other.clone(),
+    }
+}
+
+/// The same with all inner arrays in order: they may come from a command that gives none.
+fn without_order(reply: &Reply) -> Reply {
+    let Reply::Array(elements) = reply else {
+        return reply.clone();
+    };
+    let inner = elements.iter().map(|element| match element {
+        Reply::Array(_) => {
+            let Reply::Array(elements) = without_order(element) else {
+                return element.clone();
+            };
             let mut elements = elements.to_vec();
-            for element in &mut elements {
-                if let Reply::Array(inner) = element {
-                    let mut inner = inner.to_vec();
-                    inner.sort_by_key(Reply::to_resp);
-                    *element = Reply::array(inner);
-                }
-            }
+            elements.sort_by_key(Reply::to_resp);
             Reply::array(elements)
         }
         other => other.clone(),
-    }
+    });
+    Reply::array(inner.collect())
 }
 
 /// Whether numbers that depend on the clock are near each other.

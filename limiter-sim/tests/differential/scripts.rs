@@ -8,7 +8,7 @@ use proptest::sample::select;
 use crate::generator::{KEYS, VALUES};
 
 const WHOLE: &[&str] = &[
-    "local n = redis.call('INCR', KEYS[1]) if n == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end return n",
+    "local n = redis.call('INCR', KEYS[1]) if n == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1] .. '00000') end return n",
     "local v = tonumber(redis.call('GET', KEYS[1]) or '0') if v + 1 > tonumber(ARGV[1]) then return {0, v} end \
      redis.call('INCRBY', KEYS[1], 1) return {1, v + 1}",
     "redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[1]) local n = redis.call('ZCARD', KEYS[1]) \
@@ -67,7 +67,7 @@ const WHOLE: &[&str] = &[
     "local t = {} for i = 1, 20 do t[i] = i * i end return t",
     "return {1, {2, {3, {4}}}, {ok = 'fine'}, {err = 'bad'}}",
     "return redis.call('GET', 'undeclared')",
-    "local co = coroutine.wrap(function() coroutine.yield(redis.call('STRLEN', KEYS[1])) end) return co()",
+    "local co = coroutine.wrap(function() coroutine.yield(redis.call('EXISTS', 'k')) end) return co()",
     "return {tostring(1e15), tostring(123456789012345678), tostring(0.1), 2^53 .. ''}",
     "return cjson.encode({1, 2, {a = ARGV[1]}})",
     "return cjson.decode(ARGV[1])",
@@ -161,7 +161,11 @@ fn source() -> impl Strategy<Value = String> {
 pub(crate) fn request() -> impl Strategy<Value = Request> {
     let command = select(&["EVAL", "EVAL", "EVAL", "EVAL", "EVAL_RO", "LOAD"][..]);
     let keys = vec(select(KEYS), 0..3);
-    let argv = vec(select(VALUES), 0..4);
+    // Redis 8.2 breaks its own protocol with line breaks in errors of scripts.
+    let argv = vec(
+        select(VALUES).prop_filter("no line breaks", |value| !value.contains('\n')),
+        0..4,
+    );
     let count =
         prop_oneof![12 => Just(None), 1 => select(&["-1", "9", "x", ""][..]).prop_map(Some)];
     (command, source(), keys, argv, count).prop_map(|(command, source, keys, argv, count)| {

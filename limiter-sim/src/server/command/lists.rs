@@ -64,11 +64,7 @@ fn pop(cx: &mut Context<'_>, end: End) -> Outcome {
         });
     };
     if count == Some(0) {
-        return Ok(if cx.version() > Version::Redis62 {
-            Reply::array(Vec::new())
-        } else {
-            Reply::NilArray
-        });
+        return Ok(Reply::array(Vec::new()));
     }
     let wanted = count.unwrap_or(1).min(list.len());
     let popped = cx.node.change(key, |list: &mut List| {

@@ -92,9 +92,7 @@ pub(super) fn zrange(cx: &mut Context<'_>) -> Outcome {
             word if is(word, "WITHSCORES") => query.with_scores = true,
             word if is(word, "BYSCORE") && query.by == By::Rank => query.by = By::Score,
             word if is(word, "BYLEX") => cx.node.note_unmodelled("ZRANGE BYLEX"),
-            word if is(word, "REV") && !(query.reversed && cx.version().is_valkey()) => {
-                query.reversed = true
-            }
+            word if is(word, "REV") && !query.reversed => query.reversed = true,
             word if is(word, "LIMIT") && rest >= 2 => {
                 query.limit = Some((integer(&words[at + 1])?, integer(&words[at + 2])?));
                 at += 2;

@@ -121,9 +121,15 @@ impl Node {
                 .and_then(|sha| self.scripts.script(sha))
                 .map(|script| script.flags)
         } else {
-            parse_flags(word, self.version())
-                .ok()
-                .map(|(flags, _)| flags)
+            match parse_flags(word, self.version()) {
+                Ok((flags, _)) => Some(flags),
+                // Valkey asks first whether an engine that it does not know may write.
+                Err(text) if text.contains("scripting engine") => Some(ScriptFlags {
+                    declared: true,
+                    ..ScriptFlags::default()
+                }),
+                Err(_) => None,
+            }
         };
         match flags {
             Some(flags) if flags.declared && !flags.no_writes => {

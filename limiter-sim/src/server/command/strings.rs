@@ -9,7 +9,6 @@ use crate::server::value::{Text, Value};
 use crate::server::{Bytes, Reply, Version};
 
 const TOO_LONG: &str = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
-const TOO_LONG_62: &str = "ERR string exceeds maximum allowed size (512MB)";
 const MAX_LEN: i64 = 512 << 20;
 
 fn bulk(text: Option<&Text>) -> Reply {
@@ -197,14 +196,6 @@ pub(super) fn getex(cx: &mut Context<'_>) -> Outcome {
     Ok(old)
 }
 
-fn too_long(cx: &Context<'_>) -> Failure {
-    if cx.version() == Version::Redis62 {
-        TOO_LONG_62.into()
-    } else {
-        TOO_LONG.into()
-    }
-}
-
 pub(super) fn append(cx: &mut Context<'_>) -> Outcome {
     let key = cx.arg(1);
     let mut whole = cx
@@ -213,7 +204,7 @@ pub(super) fn append(cx: &mut Context<'_>) -> Outcome {
         .map_or_else(Vec::new, |text| text.to_bytes().to_vec());
     whole.extend_from_slice(cx.arg(2));
     if whole.len() as i64 > MAX_LEN {
-        return Err(too_long(cx));
+        return Err(TOO_LONG.into());
     }
     let len = whole.len() as i64;
     cx.node.put_text(key, Text::from(Bytes::from(whole)));
@@ -242,10 +233,10 @@ pub(super) fn incrby(cx: &mut Context<'_>) -> Outcome {
 
 pub(super) fn decrby(cx: &mut Context<'_>) -> Outcome {
     let amount = cx.integer(2)?;
-    add(
-        cx,
-        amount.checked_neg().ok_or("ERR decrement would overflow")?,
-    )
+    if amount == i64::MIN && cx.version() > Version::Redis62 {
+        return Err("ERR decrement would overflow".into());
+    }
+    add(cx, amount.wrapping_neg())
 }
 
 fn add(cx: &mut Context<'_>, amount: i64) -> Outcome {
@@ -347,7 +338,7 @@ pub(super) fn setrange(cx: &mut Context<'_>) -> Outcome {
     let end = offset
         .checked_add(value.len() as i64)
         .filter(|end| *end <= MAX_LEN);
-    let end = end.ok_or_else(|| too_long(cx))? as usize;
+    let end = end.ok_or(TOO_LONG)? as usize;
     let mut whole = old.map_or_else(Vec::new, |old| old.to_vec());
     whole.resize(whole.len().max(end), 0);
     whole[offset as usize..end].copy_from_slice(value);

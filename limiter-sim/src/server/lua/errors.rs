@@ -138,7 +138,9 @@ pub(crate) fn reply(fault: &Fault, sha: Sha, version: Version, limit: u32) -> Re
         Version::Redis62 => old_text(&fault, sha),
         _ => new_text(&fault, sha, version),
     };
-    Reply::Error(one_line(&text))
+    // Redis 8.2 sends line breaks as they are, which breaks the protocol.
+    let raw = version == Version::Redis82;
+    Reply::Error(if raw { text.into() } else { one_line(&text) })
 }
 
 fn old_text(fault: &Fault, sha: Sha) -> Vec<u8> {
