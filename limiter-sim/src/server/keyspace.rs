@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::Bytes;
-use super::fingerprint::fingerprint;
+use super::fingerprint::{Of, fingerprint};
 use super::value::Value;
 
 /// A key, its value, and the last millisecond at which it lives.
@@ -54,7 +54,7 @@ impl Entry {
     pub fn fingerprint(&self) -> u128 {
         *self
             .fingerprint
-            .get_or_init(|| fingerprint(&(&self.key, &self.value, self.deadline_ms)))
+            .get_or_init(|| fingerprint(Of::Entry, &(&self.key, &self.value, self.deadline_ms)))
     }
 }
 

@@ -19,7 +19,9 @@ impl Dataset {
     /// A 128-bit keyed hash of the data.
     #[must_use]
     pub fn fingerprint(&self) -> u128 {
-        super::fingerprint::combine(&[self.keyspace.fingerprint(), self.scripts.fingerprint()])
+        self.keyspace
+            .fingerprint()
+            .wrapping_add(self.scripts.fingerprint())
     }
 
     /// The keys with what they hold.

@@ -4,7 +4,7 @@
 //! its value and 16 bytes per element. Real servers differ by allocator and encoding; only "below the
 //! limit" and "above it" have meaning here.
 
-use super::node::Node;
+use super::node::{Node, Role};
 use super::value::Value;
 use super::{Bytes, EvictionPolicy};
 
@@ -59,7 +59,10 @@ impl Node {
 
     /// Frees memory as the policy allows, in byte order of the keys, and says whether the limit is still
     /// exceeded. A scheduler that wants to choose the victim calls [`evict`](Self::evict) before.
-    pub(super) fn free_memory(&mut self) -> bool {
+    pub(crate) fn free_memory(&mut self) -> bool {
+        if self.role == Role::Replica {
+            return false;
+        }
         while self.is_above_limit() {
             let Some(victim) = self.evictable().into_iter().next() else {
                 return true;

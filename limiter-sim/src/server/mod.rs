@@ -57,7 +57,7 @@ pub use lifecycle::Dataset;
 pub use lua::{ScriptMode, set_script_mode};
 pub use node::{Node, Role};
 pub use reply::Reply;
-pub use request::{ParseError, Request};
+pub use request::{ParseError, Request, RequestCache};
 pub use session::ConnectionId;
 pub use value::{Hash, List, Set, SortedSet, Text, Value};
 pub use version::Version;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::config::{Config, ConfigError};
 use super::effect::Changes;
-use super::fingerprint::{combine, fingerprint};
+use super::fingerprint::{Of, fingerprint};
 use super::keyspace::Keyspace;
 use super::lua::{RandomState, ScriptCache};
 use super::session::{ConnectionId, Session};
@@ -178,27 +178,29 @@ impl Node {
             self.acknowledging_replicas,
             self.random,
         );
-        combine(&[
-            self.keyspace.fingerprint(),
-            self.scripts.fingerprint(),
-            fingerprint(&flags),
-            if self.is_plain() {
-                0
-            } else {
-                fingerprint(&self.config)
-            },
-        ])
-    }
-
-    /// Whether the settings are those that nothing but their version tells from the default.
-    fn is_plain(&self) -> bool {
-        self.config.max_memory.is_none() && self.config.min_replicas_to_write == 0
+        let flags = if flags == Default::default() {
+            0
+        } else {
+            fingerprint(Of::Flags, &flags)
+        };
+        let limits = self.config.max_memory.is_some() || self.config.min_replicas_to_write > 0;
+        let limits = if limits {
+            fingerprint(Of::Settings, &*self.config)
+        } else {
+            0
+        };
+        let data = self
+            .keyspace
+            .fingerprint()
+            .wrapping_add(self.scripts.fingerprint());
+        data.wrapping_add(flags).wrapping_add(limits)
     }
 
     /// A 128-bit keyed hash of what the server remembers about one connection. It does not depend on the
     /// connection's number.
     #[must_use]
     pub fn session_hash(&self, id: ConnectionId) -> u128 {
-        self.session(id).map_or(0, fingerprint)
+        self.session(id)
+            .map_or(0, |session| fingerprint(Of::Session, session))
     }
 }

@@ -1,12 +1,13 @@
 //! What a client asks.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
 use super::Bytes;
 use super::command::{Command, lookup};
-use super::fingerprint::fingerprint;
+use super::fingerprint::{Of, fingerprint};
 use super::lua::Sha;
 
 /// One command with its arguments. Cloning shares it.
@@ -121,7 +122,10 @@ impl Request {
     /// A 128-bit keyed hash of the words.
     #[must_use]
     pub fn fingerprint(&self) -> u128 {
-        *self.0.fingerprint.get_or_init(|| fingerprint(&self.0.argv))
+        *self
+            .0
+            .fingerprint
+            .get_or_init(|| fingerprint(Of::Request, &self.0.argv))
     }
 
     pub(crate) fn command(&self) -> Option<&'static Command> {
@@ -131,6 +135,33 @@ impl Request {
     /// The SHA-1 of the second word, which is a script's text.
     pub(crate) fn script_sha(&self) -> Sha {
         *self.0.sha.get_or_init(|| Sha::of(&self.0.argv[1]))
+    }
+}
+
+/// Requests by the bytes in which they travelled: who sends the same ones again and again reads them once.
+#[derive(Debug, Default)]
+pub struct RequestCache {
+    known: HashMap<Box<[u8]>, Request>,
+}
+
+impl RequestCache {
+    const MOST: usize = 10_000;
+
+    /// The same as [`Request::parse`], from memory where the bytes are known.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes are not one whole RESP array of bulk strings.
+    pub fn parse(&mut self, bytes: &[u8]) -> Result<Request, ParseError> {
+        if let Some(request) = self.known.get(bytes) {
+            return Ok(request.clone());
+        }
+        let request = Request::parse(bytes)?;
+        if self.known.len() >= Self::MOST {
+            self.known.clear();
+        }
+        self.known.insert(bytes.into(), request.clone());
+        Ok(request)
     }
 }
 

@@ -40,6 +40,9 @@ pub(crate) fn ask<const N: usize>(words: [&str; N]) -> Step {
     Step::Ask(0, Request::new(words))
 }
 
+/// The connection on which the tests look after the server.
+const ADMIN: u32 = 9;
+
 /// The model, twice: scripts run from memory on one and always in Lua on the other; and a replica that
 /// lives on the effects of the first.
 struct Models {
@@ -80,6 +83,12 @@ impl Models {
         Ok(reply)
     }
 
+    /// What any command does before it runs: keys are evicted.
+    fn tick(&mut self, now_ms: i64) -> Result<(), String> {
+        self.set_time(now_ms);
+        self.execute(ADMIN, &Request::new(["PING"])).map(drop)
+    }
+
     fn check_replica(&self) -> Result<(), String> {
         let state = |node: &Node| -> Vec<_> {
             node.keyspace()
@@ -115,7 +124,7 @@ pub(crate) fn run(server: &Server, steps: &[Step]) -> Result<(), String> {
             Step::Ask(connection, request) => {
                 // The admin's clock reading costs a round trip, but `TIME` on the client's own connection
                 // would be queued in a transaction.
-                models.set_time(now_ms(&admin.ask(&time)));
+                models.tick(now_ms(&admin.ask(&time))).map_err(told)?;
                 let real = clients[*connection as usize].ask(request);
                 let model = models.execute(*connection, request).map_err(told)?;
                 compare::replies(request, server.version, &model, &real).map_err(told)?;
@@ -136,8 +145,10 @@ pub(crate) fn run(server: &Server, steps: &[Step]) -> Result<(), String> {
         }
     }
     admin.words(["REPLICAOF", "NO", "ONE"]);
+    models.memoised.set_role(Role::Primary);
+    models.live.set_role(Role::Primary);
     let told = |problem: String| format!("{} after {steps:#?}\n{problem}", server.name);
-    models.set_time(now_ms(&admin.ask(&time)));
+    models.tick(now_ms(&admin.ask(&time))).map_err(told)?;
     compare::data(&mut admin, &models.memoised).map_err(told)?;
     models.check_replica().map_err(told)
 }

@@ -31,7 +31,7 @@ pub(crate) const KEYS: &[&str] = &[
 pub(crate) const VALUES: &[&str] = &[
     "", "0", "1", "-5", "10", "abc", "3.5", "1e3", " 1", "1 ", "01", "+1", "-0", "0x10", "inf", "nan",
     "hello world", "a\r\nb", "\u{e9}\u{0}x", "9223372036854775807", "-9223372036854775808",
-    "9223372036854775808", "18446744073709551616", "0x0123456789012345678901234567890123456789", "*", "%s",
+    "9223372036854775808", "18446744073709551616", "v0123456789012345678901234567890123456789", "*", "%s",
 ];
 
 #[rustfmt::skip]
@@ -151,25 +151,44 @@ fn command() -> impl Strategy<Value = Vec<String>> {
                 }
             }
             tame(&mut words);
+            without_wildcards(&mut words);
             words
         },
     )
 }
 
-/// Takes out what cannot be compared: databases other than the first, cursors, and waiting without end.
+/// Takes out what cannot be compared: databases other than the first, cursors, waiting without end, and
+/// deadlines that pass while the case runs.
 fn tame(words: &mut [String]) {
     let number = |at: usize| {
         words
             .get(at)
             .and_then(|word| word.trim().parse::<i64>().ok())
     };
+    let soon = |at: usize| number(at).is_some_and(|ms| (1..10_000).contains(&ms));
+    let px = words
+        .iter()
+        .position(|word| word.eq_ignore_ascii_case("PX"))
+        .map_or(0, |at| at + 1);
     let (at, value) = match words[0].to_ascii_uppercase().as_str() {
         "SELECT" if number(1).is_some_and(|index| (1..16).contains(&index)) => (1, "0"),
         "SCAN" if words.len() > 1 => (1, "0"),
         "WAIT" if number(2).is_some_and(|timeout| timeout >= 0) => (2, "1"),
+        "PEXPIRE" | "PSETEX" if soon(2) => (2, "1000000"),
+        _ if px > 0 && soon(px) => (px, "1000000"),
         _ => return,
     };
     value.clone_into(&mut words[at]);
+}
+
+/// The settings of a server are more than those of the model.
+fn without_wildcards(words: &mut [String]) {
+    if words[0].eq_ignore_ascii_case("CONFIG") {
+        words
+            .iter_mut()
+            .filter(|word| *word == "*")
+            .for_each(|word| "x".clone_into(word));
+    }
 }
 
 fn request() -> impl Strategy<Value = Request> {

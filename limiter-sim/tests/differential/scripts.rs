@@ -76,31 +76,31 @@ const WHOLE: &[&str] = &[
     "redis.call('SET', KEYS[1], ARGV[1], 'PX', 1000000) return redis.call('INCRBY', KEYS[1], ARGV[2])",
 ];
 
-/// Statements for longer scripts. `A` is replaced by a literal.
+/// Statements for longer scripts. `@` is replaced by a literal.
 const STATEMENTS: &[&str] = &[
-    "redis.call('SET', KEYS[1], A)",
-    "redis.call('INCRBY', KEYS[1], A)",
-    "redis.pcall('INCRBY', KEYS[1], A)",
-    "redis.call('HSET', KEYS[1], 'f', A)",
-    "redis.pcall('HINCRBY', KEYS[1], 'f', A)",
-    "redis.call('ZADD', KEYS[1], A, 'm')",
-    "redis.pcall('ZADD', KEYS[1], A, 'm', 2, 'n')",
-    "redis.call('RPUSH', KEYS[1], A)",
+    "redis.call('SET', KEYS[1], @)",
+    "redis.call('INCRBY', KEYS[1], @)",
+    "redis.pcall('INCRBY', KEYS[1], @)",
+    "redis.call('HSET', KEYS[1], 'f', @)",
+    "redis.pcall('HINCRBY', KEYS[1], 'f', @)",
+    "redis.call('ZADD', KEYS[1], @, 'm')",
+    "redis.pcall('ZADD', KEYS[1], @, 'm', 2, 'n')",
+    "redis.call('RPUSH', KEYS[1], @)",
     "redis.call('DEL', KEYS[1])",
-    "redis.pcall('EXPIRE', KEYS[1], A)",
+    "redis.pcall('EXPIRE', KEYS[1], @)",
     "out[#out + 1] = redis.call('GET', KEYS[1])",
     "out[#out + 1] = redis.pcall('GET', KEYS[1])",
-    "out[#out + 1] = redis.pcall('SET', KEYS[1], A, 'NX')",
+    "out[#out + 1] = redis.pcall('SET', KEYS[1], @, 'NX')",
     "out[#out + 1] = redis.pcall('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')",
     "out[#out + 1] = redis.call('EXISTS', KEYS[1])",
-    "out[#out + 1] = tostring(A)",
-    "out[#out + 1] = A",
+    "out[#out + 1] = tostring(@)",
+    "out[#out + 1] = @",
     "if redis.call('EXISTS', KEYS[1]) == 1 then out[#out + 1] = 'there' end",
     "if #ARGV > 1 then return out end",
-    "if #ARGV > 2 then error(A) end",
-    "out[#out + 1] = #tostring(A)",
-    "local x = tonumber(A) if x then out[#out + 1] = x * 2 end",
-    "redis.call('SET', KEYS[1], tostring(A))",
+    "if #ARGV > 2 then error(@) end",
+    "out[#out + 1] = #tostring(@)",
+    "local x = tonumber(@) if x then out[#out + 1] = x * 2 end",
+    "redis.call('SET', KEYS[1], tostring(@))",
 ];
 
 const LITERALS: &[&str] = &[
@@ -141,12 +141,7 @@ fn composed() -> impl Strategy<Value = String> {
     vec((select(STATEMENTS), select(LITERALS)), 1..6).prop_map(|statements| {
         let mut script = String::from("local out = {}\n");
         for (statement, literal) in statements {
-            script.push_str(
-                &statement
-                    .replace('A', "\u{1}")
-                    .replace("\u{1}RGV", "ARGV")
-                    .replace('\u{1}', literal),
-            );
+            script.push_str(&statement.replace('@', literal));
             script.push('\n');
         }
         script + "return out"

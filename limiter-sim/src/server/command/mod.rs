@@ -4,6 +4,7 @@ mod context;
 mod expiry_options;
 mod hashes;
 mod keys;
+mod list;
 mod lists;
 mod ranges;
 mod scripting;

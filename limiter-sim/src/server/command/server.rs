@@ -24,6 +24,12 @@ pub(super) fn quit(cx: &mut Context<'_>) -> Outcome {
     Ok(Reply::ok())
 }
 
+/// The connection becomes as a new one.
+pub(super) fn reset(cx: &mut Context<'_>) -> Outcome {
+    cx.node.disconnect(cx.connection);
+    Ok(Reply::status("RESET"))
+}
+
 pub(super) fn echo(cx: &mut Context<'_>) -> Outcome {
     Ok(Reply::Bulk(cx.arg(1).clone()))
 }
@@ -362,7 +368,13 @@ pub(super) fn config(cx: &mut Context<'_>) -> Outcome {
         });
         let pairs = wanted
             .flat_map(|(name, value)| [Reply::Bulk((*name).into()), Reply::Bulk(value.clone())]);
-        return Ok(Reply::array(pairs.collect()));
+        let pairs: Vec<Reply> = pairs.collect();
+        let other = |word: &Bytes| !settings.iter().any(|(name, _)| is(word, name));
+        if let Some(word) = words.iter().find(|word| other(word)) {
+            cx.node
+                .note_unmodelled(&format!("CONFIG GET {}", word.lossy()));
+        }
+        return Ok(Reply::array(pairs));
     }
     if is(sub, "SET") && words.len() >= 2 && words.len() % 2 == 0 && (words.len() == 2 || !old) {
         for pair in words.chunks_exact(2) {
@@ -397,7 +409,10 @@ fn set_config(cx: &mut Context<'_>, name: &Bytes, value: &Bytes) -> Result<(), F
         .ok()
         .and_then(|number| u64::try_from(number).ok());
     match (name.to_ascii_lowercase().as_slice(), number) {
-        (b"maxmemory", Some(limit)) => config.max_memory = Some(limit).filter(|limit| *limit > 0),
+        (b"maxmemory", Some(limit)) => {
+            config.max_memory = Some(limit).filter(|limit| *limit > 0);
+            node.free_memory();
+        }
         (b"min-replicas-to-write", Some(count)) => config.min_replicas_to_write = count as u32,
         (b"maxmemory-policy", _) if EvictionPolicy::from_name(&value.lossy()).is_some() => {
             config.eviction = EvictionPolicy::from_name(&value.lossy()).unwrap_or_default();

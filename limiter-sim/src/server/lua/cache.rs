@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{ScriptFlags, Sha};
-use crate::server::fingerprint::fingerprint;
+use crate::server::fingerprint::{Of, fingerprint};
 use crate::server::{Bytes, Version};
 
 /// From 7.4 on (and in Valkey) only so many scripts stay that came by `EVAL` rather than `SCRIPT LOAD`.
@@ -89,7 +89,7 @@ impl ScriptCache {
         let each = self
             .scripts
             .iter()
-            .map(|script| fingerprint(&(script.sha, script.evictable)));
+            .map(|script| fingerprint(Of::Script, &(script.sha, script.evictable)));
         self.fingerprint = each.fold(0, u128::wrapping_add);
     }
 }
