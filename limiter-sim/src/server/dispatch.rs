@@ -29,13 +29,7 @@ impl Node {
                 .session(id)
                 .is_some_and(|session| session.multi.is_some());
         if in_transaction && !command.flags.has(Flags::UNQUEUED) {
-            self.with_session(id, |session| {
-                session
-                    .multi
-                    .get_or_insert_default()
-                    .queue
-                    .push(request.clone());
-            });
+            self.with_session(id, |session| session.queue(request));
             return Ok(Reply::status("QUEUED"));
         }
         self.run_command(id, command, request)

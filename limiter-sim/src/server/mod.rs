@@ -46,6 +46,8 @@ mod number;
 mod reply;
 mod request;
 mod session;
+#[cfg(test)]
+mod tests;
 mod value;
 mod version;
 

@@ -31,6 +31,15 @@ pub(crate) struct Transaction {
 }
 
 impl Session {
+    /// Queues a command, unless it is clear already that `EXEC` will not run it.
+    pub(crate) fn queue(&mut self, request: &Request) {
+        let dirty = self.dirty;
+        let transaction = self.multi.get_or_insert_default();
+        if !transaction.broken && !dirty {
+            transaction.queue.push(request.clone());
+        }
+    }
+
     pub(crate) fn unwatch(&mut self) {
         self.watched.clear();
         self.dirty = false;

@@ -39,6 +39,15 @@ regressions! {
         ask(["ZRANGE", "a", "0", "0", "REV", "REV"]),
     ];
 
+    /// What is queued after an error counts for nothing, not even for the checks before EXEC.
+    exec_after_an_error_on_a_replica: [
+        ask(["MULTI"]),
+        ask(["FOO"]),
+        ask(["ZPOPMAX", "a"]),
+        Step::Role(Role::Replica),
+        ask(["EXEC"]),
+    ];
+
     /// In 6.2 EXPIRE with a condition has the wrong number of words, which a transaction notices at once.
     conditions_of_expire_in_a_transaction: [ask(["MULTI"]), ask(["EXPIRE", "a", "1000", "NX"]), ask(["EXEC"])];
 

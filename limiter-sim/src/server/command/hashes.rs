@@ -14,7 +14,7 @@ fn bulk(text: Option<&Text>) -> Reply {
 /// Sets all pairs; says how many fields are new.
 fn set_fields(cx: &mut Context<'_>) -> Result<i64, Failure> {
     let pairs = cx.args(2);
-    if pairs.len() % 2 != 0 {
+    if !pairs.len().is_multiple_of(2) {
         return Err(cx.wrong_arity());
     }
     cx.node.change(cx.arg(1), |hash: &mut Hash| {

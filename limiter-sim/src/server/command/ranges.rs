@@ -57,7 +57,7 @@ fn bare(number: &[u8], version: Version) -> Option<f64> {
     }
     let is_hex = number.contains(&b'x') || number.contains(&b'X');
     let number = parse_c_float(std::str::from_utf8(number).ok()?)?;
-    Some(number).filter(|number| !number.is_nan() && !(is_hex && version > Version::Redis70))
+    Some(number).filter(|number| !(number.is_nan() || is_hex && version > Version::Redis70))
 }
 
 const NO_LIMIT: &str =
@@ -111,7 +111,7 @@ pub(super) fn zrange(cx: &mut Context<'_>) -> Outcome {
 pub(super) fn zrevrange(cx: &mut Context<'_>) -> Outcome {
     let with_scores = match cx.args(4) {
         [] => false,
-        [words @ ..] if words.iter().all(|word| is(word, "WITHSCORES")) => true,
+        words if words.iter().all(|word| is(word, "WITHSCORES")) => true,
         _ => return Err(Failure::syntax()),
     };
     answer(

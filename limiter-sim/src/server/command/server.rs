@@ -376,7 +376,11 @@ pub(super) fn config(cx: &mut Context<'_>) -> Outcome {
         }
         return Ok(Reply::array(pairs));
     }
-    if is(sub, "SET") && words.len() >= 2 && words.len() % 2 == 0 && (words.len() == 2 || !old) {
+    if is(sub, "SET")
+        && words.len() >= 2
+        && words.len().is_multiple_of(2)
+        && (words.len() == 2 || !old)
+    {
         for pair in words.chunks_exact(2) {
             set_config(cx, &pair[0], &pair[1])?;
         }

@@ -101,7 +101,7 @@ fn score(word: &[u8], version: Version) -> Option<f64> {
 
 fn add(cx: &mut Context<'_>, options: &AddOptions, first: usize) -> Outcome {
     let pairs = cx.args(first);
-    if pairs.is_empty() || pairs.len() % 2 != 0 {
+    if pairs.is_empty() || !pairs.len().is_multiple_of(2) {
         return Err(Failure::syntax());
     }
     options.check(pairs.len() / 2)?;

@@ -47,7 +47,7 @@ impl<'a> SetOptions<'a> {
     fn take(&mut self, word: &[u8], next: Option<&'a Bytes>, version: Version) -> Option<usize> {
         let old_get = version == Version::Redis62;
         let conditional = self.if_equal.is_some();
-        if is(word, "NX") && !self.if_present && !conditional && !(old_get && self.get) {
+        if is(word, "NX") && !(self.if_present || conditional || old_get && self.get) {
             self.if_absent = true;
         } else if is(word, "XX") && !self.if_absent && !conditional {
             self.if_present = true;
@@ -294,7 +294,7 @@ fn set_pairs(cx: &mut Context<'_>) {
 }
 
 pub(super) fn mset(cx: &mut Context<'_>) -> Outcome {
-    if cx.argc() % 2 == 0 {
+    if cx.argc().is_multiple_of(2) {
         return Err(odd_pairs(cx));
     }
     set_pairs(cx);
@@ -302,7 +302,7 @@ pub(super) fn mset(cx: &mut Context<'_>) -> Outcome {
 }
 
 pub(super) fn msetnx(cx: &mut Context<'_>) -> Outcome {
-    if cx.argc() % 2 == 0 {
+    if cx.argc().is_multiple_of(2) {
         return Err(odd_pairs(cx));
     }
     if cx

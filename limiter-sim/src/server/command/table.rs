@@ -61,6 +61,9 @@ pub(crate) enum Keys {
     Counted,
 }
 
+/// Checks a request before its command runs.
+pub(crate) type Check = fn(&Node, &Request) -> Result<(), Failure>;
+
 /// One command of the table.
 pub(crate) struct Command {
     pub(crate) name: &'static str,
@@ -73,7 +76,7 @@ pub(crate) struct Command {
     old_arity: Option<(Version, i8)>,
     pub(crate) run: fn(&mut Context<'_>) -> Outcome,
     /// From Redis 7.0 on: checks the subcommand before the command runs.
-    pub(crate) subcommands: Option<fn(&Node, &Request) -> Result<(), Failure>>,
+    pub(crate) subcommands: Option<Check>,
 }
 
 impl std::fmt::Debug for Command {
@@ -115,10 +118,7 @@ impl Command {
         self
     }
 
-    pub(super) const fn subcommands(
-        mut self,
-        check: fn(&Node, &Request) -> Result<(), Failure>,
-    ) -> Self {
+    pub(super) const fn subcommands(mut self, check: Check) -> Self {
         self.subcommands = Some(check);
         self
     }

@@ -36,10 +36,10 @@ impl ScriptCache {
         let scripts = Arc::make_mut(&mut self.scripts);
         if version >= Version::Redis82 && script.evictable {
             let evictable = scripts.iter().filter(|other| other.evictable).count();
-            if evictable >= EVAL_SCRIPTS {
-                if let Some(oldest) = scripts.iter().position(|other| other.evictable) {
-                    scripts.remove(oldest);
-                }
+            if evictable >= EVAL_SCRIPTS
+                && let Some(oldest) = scripts.iter().position(|other| other.evictable)
+            {
+                scripts.remove(oldest);
             }
         }
         scripts.push(script);

@@ -80,10 +80,10 @@ fn check(node: &mut Node, request: &Request) -> Result<&'static Command, String>
     if command.flags.has(Flags::DENY_OOM) {
         check_memory(node)?;
     }
-    if command.flags.has(Flags::WRITE) {
-        if let Some(run) = &mut node.run {
-            run.wrote = true;
-        }
+    if command.flags.has(Flags::WRITE)
+        && let Some(run) = &mut node.run
+    {
+        run.wrote = true;
     }
     Ok(command)
 }

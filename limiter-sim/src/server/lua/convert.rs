@@ -89,12 +89,11 @@ fn from_table(table: &Table, version: Version, depth: usize) -> mlua::Result<Rep
         if let Value::String(digits) = table.raw_get("big_number")? {
             return Ok(Reply::Bulk(one_line(&digits.as_bytes())));
         }
-        if let Value::Table(verbatim) = table.raw_get("verbatim_string")? {
-            if let (Value::String(text), Value::String(_)) =
+        if let Value::Table(verbatim) = table.raw_get("verbatim_string")?
+            && let (Value::String(text), Value::String(_)) =
                 (verbatim.raw_get("string")?, verbatim.raw_get("format")?)
-            {
-                return Ok(Reply::Bulk(Bytes::from(&*text.as_bytes())));
-            }
+        {
+            return Ok(Reply::Bulk(Bytes::from(&*text.as_bytes())));
         }
     }
     if let Value::Table(map) = table.raw_get("map")? {

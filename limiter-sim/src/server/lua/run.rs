@@ -90,10 +90,10 @@ impl Engine {
         let limit = node.config().instruction_limit();
         let key = request.fingerprint().wrapping_add(u128::from(limit));
         self.answers.clear();
-        if MODE.get() == ScriptMode::Memoised {
-            if let Some(reply) = self.follow(key, node, connection) {
-                return reply;
-            }
+        if MODE.get() == ScriptMode::Memoised
+            && let Some(reply) = self.follow(key, node, connection)
+        {
+            return reply;
         }
         if self.compile(node, sha).is_none() {
             return Reply::error("MODEL the script is not in the cache");
