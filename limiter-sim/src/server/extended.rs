@@ -51,7 +51,12 @@ impl Extended {
                 places,
             }
         });
-        Some(exact.unwrap_or(Self::Rough(rough)))
+        let whole = rough == rough.trunc() && rough.abs() < 2.0_f64.powi(53);
+        let whole = whole.then_some(Self::Exact {
+            mantissa: rough as i128,
+            places: 0,
+        });
+        Some(exact.or(whole).unwrap_or(Self::Rough(rough)))
     }
 
     pub(crate) fn is_infinite(self) -> bool {

@@ -37,6 +37,7 @@ mod effect;
 mod extended;
 mod fingerprint;
 mod glob;
+mod grisu;
 mod keyspace;
 mod lifecycle;
 mod lua;

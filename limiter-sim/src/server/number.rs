@@ -103,30 +103,27 @@ pub(crate) fn shortest(number: f64) -> Bytes {
     format_shortest(number).into()
 }
 
-/// The shortest text that reads back as the same number, laid out as `fpconv` does.
-pub(crate) fn format_shortest(number: f64) -> String {
+/// Few digits that read back as the same number, laid out as those servers do.
+fn format_shortest(number: f64) -> String {
     if let Some(text) = not_finite(number) {
         return text.into();
     }
+    let sign = if number.is_sign_negative() { "-" } else { "" };
     if number == 0.0 {
-        return if number.is_sign_negative() {
-            "-0".into()
-        } else {
-            "0".into()
-        };
+        return format!("{sign}0");
     }
-    let scientific = format!("{:e}", number.abs());
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let digits: String = mantissa.chars().filter(|c| *c != '.').collect();
-    let sign = if number < 0.0 { "-" } else { "" };
+    let (digits, last) = super::grisu::digits(number.abs());
     let count = digits.len() as i32;
-    // The power of ten of the last digit.
-    let last = exponent - (count - 1);
-    if last >= 0 && exponent < count + 7 {
+    let digits: String = digits
+        .into_iter()
+        .map(|digit| char::from(b'0' + digit))
+        .collect();
+    // The power of ten of the first digit.
+    let first = last + count - 1;
+    if last >= 0 && first.abs() < count + 7 {
         return format!("{sign}{digits}{}", "0".repeat(last as usize));
     }
-    if last < 0 && (last > -7 || exponent.abs() < 4) {
+    if last < 0 && (last > -7 || first.abs() < 4) {
         let point = count + last;
         return if point <= 0 {
             format!("{sign}0.{}{digits}", "0".repeat(-point as usize))
@@ -135,13 +132,10 @@ pub(crate) fn format_shortest(number: f64) -> String {
             format!("{sign}{whole}.{fraction}")
         };
     }
-    let (first, rest) = digits.split_at(1);
-    let point = if rest.is_empty() { "" } else { "." };
-    let exponent_sign = if exponent < 0 { '-' } else { '+' };
-    format!(
-        "{sign}{first}{point}{rest}e{exponent_sign}{}",
-        exponent.abs()
-    )
+    let (head, tail) = digits.split_at(1);
+    let point = if tail.is_empty() { "" } else { "." };
+    let exponent_sign = if first < 0 { '-' } else { '+' };
+    format!("{sign}{head}{point}{tail}e{exponent_sign}{}", first.abs())
 }
 
 fn not_finite(number: f64) -> Option<&'static str> {

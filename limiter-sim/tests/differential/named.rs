@@ -166,3 +166,55 @@ fn a_script_that_was_pushed_out_is_unknown() {
         both(&mut client, &mut node, ["EVALSHA", &kept.lossy(), "0"]);
     });
 }
+
+/// Numbers without end: all bit patterns, and quotients as limiters store them.
+fn numbers() -> impl Iterator<Item = f64> {
+    let mut state = 88_172_645_463_325_252_u64;
+    let mut next = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let any = move |at: u32| match at % 3 {
+        0 => f64::from_bits(next()),
+        1 => (next() % 10_000) as f64 / (1 + next() % 1_000) as f64,
+        _ => (next() % 1_000_000_000) as f64 / 1_000_000.0,
+    };
+    (0..).map(any).filter(|number| number.is_finite())
+}
+
+#[test]
+fn floating_point_numbers_have_the_digits_of_the_server() {
+    let script = "local t = {} for i, n in ipairs(ARGV) do t[i] = redis.call('ECHO', tonumber(n)) end return t";
+    with_each(|server| {
+        let (mut client, mut node) = (server.connect(), model(server));
+        let mut numbers = numbers();
+        for _ in 0..50 {
+            let texts: Vec<String> = numbers
+                .by_ref()
+                .take(100)
+                .map(|number| format!("{number:e}"))
+                .collect();
+            let words = ["EVAL".to_owned(), script.to_owned(), "0".to_owned()]
+                .into_iter()
+                .chain(texts.iter().cloned());
+            let request = Request::new(words);
+            assert_eq!(node.execute(0, &request), client.ask(&request));
+            let pairs = texts
+                .iter()
+                .cloned()
+                .enumerate()
+                .flat_map(|(at, text)| [text, format!("m{at}")]);
+            let request =
+                Request::new(["ZADD".to_owned(), "z".to_owned()].into_iter().chain(pairs));
+            assert_eq!(node.execute(0, &request), client.ask(&request));
+            both(
+                &mut client,
+                &mut node,
+                ["ZRANGE", "z", "0", "-1", "WITHSCORES"],
+            );
+            both(&mut client, &mut node, ["DEL", "z"]);
+        }
+    });
+}

@@ -83,7 +83,7 @@ regressions! {
     /// Numbers from Lua are integers up to 2^62 only, and have 17 digits until 7.0.
     numbers_from_lua: [
         ask(["EVAL", "redis.call('SET', KEYS[1], -2^63) return redis.call('GET', KEYS[1])", "1", "a"]),
-        ask(["EVAL", "redis.call('SET', KEYS[1], 1e22) return redis.call('GET', KEYS[1])", "1", "a"]),
+        ask(["EVAL", "redis.call('SET', KEYS[1], 1e23) return redis.call('GET', KEYS[1])", "1", "a"]),
         ask(["EVAL", "redis.call('SET', KEYS[1], 1/3) return redis.call('GET', KEYS[1])", "1", "a"]),
         ask(["EVAL", "return {double = 1/3}", "0"]),
     ];
