@@ -15,18 +15,35 @@
 //! assert_eq!(node.execute(1, &Request::new(["PTTL", "hits"])), Reply::Int(-1));
 //! ```
 //!
+//! # How it fits into a simulator
+//!
+//! - [`Node::set_time`] moves the clock; keys expire, and who watches them notices.
+//! - [`Node::take_effects`] hands out what an execution did to data, as one atomic batch; [`Node::apply`] does it
+//!   on a replica, or while a log is loaded. [`Node::dataset`] and [`Node::restart_with`] are the snapshot and the
+//!   restart.
+//! - [`Node::data_hash`] and [`Node::session_hash`] are 128-bit fingerprints of all that matters later.
+//! - [`Node::evictable`], [`Node::evict`], [`Node::flush_scripts`], [`Node::set_role`], [`Node::set_loading`] and
+//!   [`Config::max_memory`] are the faults of a single node.
+//! - [`Node::unmodelled`] and [`Node::undeclared_keys`] tell what a reply cannot: that the model does not know what
+//!   was asked, and that a script touched keys that it had not named.
+//!
 //! # What is not modelled
 //!
-//! - RESP3, blocking commands, Pub/Sub, streams, bitmaps, HyperLogLog, geo, functions, modules, ACL rules,
-//!   client tracking, and more than one database. A real command that is missing gets the answer for an
-//!   unknown one, and [`Node::unmodelled`] names it.
-//! - The order of large collections: hashes and sets list their members as the compact encodings do. Past
-//!   the encoding limits (and for sets with other than integers before Redis 7.2) real order is random.
+//! - RESP3, blocking commands (`WAIT` answers at once), Pub/Sub, streams, bitmaps, HyperLogLog, geo, functions,
+//!   modules, ACL rules and passwords, client tracking, `CLUSTER`, redirections, and more than one database. A real
+//!   command that is missing gets the answer for an unknown one, and [`Node::unmodelled`] names it.
+//! - The order of large collections: hashes and sets list their members as the compact encodings do. Past the
+//!   encoding limits (and for sets with other than integers before Redis 7.2) real order is random. `KEYS` and
+//!   `SCAN` list keys in byte order, and `SCAN` needs one call.
 //! - Time within a command: a script sees one instant, also where Redis 6.2 and 7.0 let `TIME` and `PTTL` go on.
-//! - The allocator (see [`Node::used_memory`]), `maxmemory` sampling, and lazy against active expiry: a primary
-//!   removes an expired key at the instant at which its clock passes the deadline.
-//! - In Lua: `cmsgpack`, `struct`, `redis.setresp`, `redis.set_repl` to less than all, `os.clock`, `setfenv`, and
-//!   changing or walking library tables through `next`, `rawset` or `setmetatable`.
+//! - The allocator (see [`Node::used_memory`]), sampled eviction, and lazy against active expiry: a primary removes
+//!   an expired key at the instant at which its clock passes the deadline.
+//! - `INCRBYFLOAT` beyond 10^18 or 17 decimals; `ZRANGE BYLEX`; `CONFIG` but for three settings.
+//! - In Lua: `cmsgpack`, `struct`, the settings of `cjson`, `redis.setresp(3)`, `redis.set_repl` to less than all,
+//!   `redis.acl_check_cmd`, `os.clock`, `setfenv`: using one is an error that names it. Without notice: `next`,
+//!   `#`, `table.insert` and `setmetatable` on the server's own tables, addresses in `tostring` of tables, the
+//!   random order of string keys in Valkey's tables, and the place that `coroutine.wrap` adds to errors.
+//! - Which script that came by `EVAL` is forgotten first (the oldest here, the least recently used there).
 
 mod bytes;
 mod command;

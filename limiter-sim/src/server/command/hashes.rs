@@ -1,7 +1,7 @@
 //! Hashes.
 
 use super::context::{Context, Outcome};
-use super::strings::sum_of_floats;
+use super::counters::sum_of_floats;
 use crate::server::extended::Extended;
 use crate::server::reply::Failure;
 use crate::server::value::{Hash, Text};

@@ -2,7 +2,8 @@
 
 use super::table::{Command, Flags, Keys, command};
 use super::{
-    hashes, keys, lists, ranges, scripting, server, sets, sorted_sets, strings, transactions,
+    connection, counters, hashes, keys, lists, ranges, scripting, server, set, sets, sorted_sets,
+    strings, transactions,
 };
 use crate::server::Version;
 
@@ -28,20 +29,20 @@ pub(super) static FAMILIES: [&[Command]; 9] = [
 #[rustfmt::skip]
 const STRINGS: &[Command] = &[
     command("get", 2, R, Keys::One, strings::get),
-    command("set", -3, WM, Keys::One, strings::set),
-    command("setnx", 3, WM, Keys::One, strings::setnx),
-    command("setex", 4, WM, Keys::One, strings::setex),
-    command("psetex", 4, WM, Keys::One, strings::psetex),
-    command("getset", 3, WM, Keys::One, strings::getset),
+    command("set", -3, WM, Keys::One, set::set),
+    command("setnx", 3, WM, Keys::One, set::setnx),
+    command("setex", 4, WM, Keys::One, set::setex),
+    command("psetex", 4, WM, Keys::One, set::psetex),
+    command("getset", 3, WM, Keys::One, set::getset),
     command("getdel", 2, W, Keys::One, strings::getdel),
     command("getex", -2, W, Keys::One, strings::getex),
     command("append", 3, WM, Keys::One, strings::append),
     command("strlen", 2, R, Keys::One, strings::strlen),
-    command("incr", 2, WM, Keys::One, strings::incr),
-    command("decr", 2, WM, Keys::One, strings::decr),
-    command("incrby", 3, WM, Keys::One, strings::incrby),
-    command("decrby", 3, WM, Keys::One, strings::decrby),
-    command("incrbyfloat", 3, WM, Keys::One, strings::incrbyfloat),
+    command("incr", 2, WM, Keys::One, counters::incr),
+    command("decr", 2, WM, Keys::One, counters::decr),
+    command("incrby", 3, WM, Keys::One, counters::incrby),
+    command("decrby", 3, WM, Keys::One, counters::decrby),
+    command("incrbyfloat", 3, WM, Keys::One, counters::incrbyfloat),
     command("mget", -2, R, Keys::All, strings::mget),
     command("mset", -3, WM, Keys::Pairs, strings::mset),
     command("msetnx", -3, WM, Keys::Pairs, strings::msetnx),
@@ -161,19 +162,19 @@ const SCRIPTING: &[Command] = &[
 
 #[rustfmt::skip]
 const SERVER: &[Command] = &[
-    command("quit", -1, NL.with(Flags::UNQUEUED), Keys::None, server::quit),
-    command("reset", 1, NL.with(Flags::UNQUEUED), Keys::None, server::reset),
-    command("ping", -1, R, Keys::None, server::ping),
-    command("echo", 2, R.with(Flags::LOADING), Keys::None, server::echo),
-    command("select", 2, Flags::LOADING, Keys::None, server::select),
+    command("quit", -1, NL.with(Flags::UNQUEUED), Keys::None, connection::quit),
+    command("reset", 1, NL.with(Flags::UNQUEUED), Keys::None, connection::reset),
+    command("ping", -1, R, Keys::None, connection::ping),
+    command("echo", 2, R.with(Flags::LOADING), Keys::None, connection::echo),
+    command("select", 2, Flags::LOADING, Keys::None, connection::select),
     command("time", 1, Flags::LOADING, Keys::None, server::time),
     command("info", -1, Flags::LOADING, Keys::None, server::info),
-    command("client", -2, NL, Keys::None, server::client).subcommands(server::check_client),
-    command("hello", -1, NL, Keys::None, server::hello),
-    command("auth", -2, NL, Keys::None, server::auth),
-    command("readonly", 1, Flags::LOADING, Keys::None, server::readonly),
-    command("readwrite", 1, Flags::LOADING, Keys::None, server::readwrite),
-    command("asking", 1, R, Keys::None, server::asking),
+    command("client", -2, NL, Keys::None, connection::client).subcommands(connection::check_client),
+    command("hello", -1, NL, Keys::None, connection::hello),
+    command("auth", -2, NL, Keys::None, connection::auth),
+    command("readonly", 1, Flags::LOADING, Keys::None, connection::readonly),
+    command("readwrite", 1, Flags::LOADING, Keys::None, connection::readwrite),
+    command("asking", 1, R, Keys::None, connection::asking),
     command("wait", 3, Flags::NO_SCRIPT.with(Flags::SCRIPT_SINCE_82), Keys::None, server::wait),
     command("command", -1, Flags::LOADING, Keys::None, server::command),
     command("config", -2, NL, Keys::None, server::config).subcommands(server::check_config),

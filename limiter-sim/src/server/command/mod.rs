@@ -1,6 +1,8 @@
 //! The commands: one table, and one file per family.
 
+mod connection;
 mod context;
+mod counters;
 mod expiry_options;
 mod hashes;
 mod keys;
@@ -9,9 +11,11 @@ mod lists;
 mod ranges;
 mod scripting;
 mod server;
+mod set;
 mod sets;
 mod sorted_sets;
 mod strings;
+mod subcommands;
 mod table;
 mod transactions;
 mod unmodelled;

@@ -1,7 +1,7 @@
 //! `EVAL`, `EVALSHA` and `SCRIPT`.
 
 use super::context::{Context, Outcome, is};
-use super::server::{check_subcommand, old_subcommand};
+use super::subcommands::{check_subcommand, old_subcommand};
 use super::table::Flags;
 use crate::server::effect::Effect;
 use crate::server::lua::{

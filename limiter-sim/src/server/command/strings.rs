@@ -2,142 +2,21 @@
 
 use super::context::{Context, Outcome, is};
 use super::expiry_options::{Form, positive_deadline};
+use super::set::store;
 use crate::server::effect::Deadline;
-use crate::server::extended::{Extended, Sum};
 use crate::server::reply::Failure;
-use crate::server::value::{Text, Value};
+use crate::server::value::Text;
 use crate::server::{Bytes, Reply, Version};
 
 const TOO_LONG: &str = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
 const MAX_LEN: i64 = 512 << 20;
 
-fn bulk(text: Option<&Text>) -> Reply {
+pub(super) fn bulk(text: Option<&Text>) -> Reply {
     text.map_or(Reply::Nil, |text| Reply::Bulk(text.to_bytes()))
 }
 
 pub(super) fn get(cx: &mut Context<'_>) -> Outcome {
     Ok(bulk(cx.node.text(cx.arg(1))?))
-}
-
-/// The options of `SET`.
-#[derive(Default)]
-struct SetOptions<'a> {
-    if_absent: bool,
-    if_present: bool,
-    if_equal: Option<&'a Bytes>,
-    keep_deadline: bool,
-    get: bool,
-    deadline: Option<(Form, &'a Bytes)>,
-}
-
-impl<'a> SetOptions<'a> {
-    fn parse(words: &'a [Bytes], version: Version) -> Result<Self, Failure> {
-        let mut options = Self::default();
-        let mut at = 0;
-        while at < words.len() {
-            let next = words.get(at + 1);
-            at += options
-                .take(&words[at], next, version)
-                .ok_or_else(Failure::syntax)?;
-        }
-        Ok(options)
-    }
-
-    /// Takes one option; says how many words it had.
-    fn take(&mut self, word: &[u8], next: Option<&'a Bytes>, version: Version) -> Option<usize> {
-        let old_get = version == Version::Redis62;
-        let conditional = self.if_equal.is_some();
-        if is(word, "NX") && !(self.if_present || conditional || old_get && self.get) {
-            self.if_absent = true;
-        } else if is(word, "XX") && !self.if_absent && !conditional {
-            self.if_present = true;
-        } else if is(word, "GET") && !(old_get && self.if_absent) {
-            self.get = true;
-        } else if is(word, "KEEPTTL") && self.deadline.is_none() {
-            self.keep_deadline = true;
-        } else if version.is_valkey()
-            && is(word, "IFEQ")
-            && !self.if_absent
-            && !self.if_present
-            && !conditional
-        {
-            self.if_equal = Some(next?);
-            return Some(2);
-        } else if let Some(form) = Form::from_option(word).filter(|_| !self.keep_deadline) {
-            let other = self.deadline.is_some_and(|(taken, _)| taken != form);
-            self.deadline = Some((form, next?)).filter(|_| !other);
-            return self.deadline.map(|_| 2);
-        } else {
-            return None;
-        }
-        Some(1)
-    }
-}
-
-pub(super) fn set(cx: &mut Context<'_>) -> Outcome {
-    let options = SetOptions::parse(cx.args(3), cx.version())?;
-    let key = cx.arg(1);
-    let deadline = match options.deadline {
-        Some((form, word)) => positive_deadline(cx, form, word)?,
-        None if options.keep_deadline => Deadline::Keep,
-        None => Deadline::Never,
-    };
-    let old = if options.get {
-        Some(bulk(cx.node.text(key)?))
-    } else {
-        None
-    };
-    let present = cx.node.entry(key).is_some();
-    let unequal = match options.if_equal {
-        Some(wanted) => cx
-            .node
-            .text(key)?
-            .is_none_or(|text| text.to_bytes() != *wanted),
-        None => false,
-    };
-    if options.if_absent && present || options.if_present && !present || unequal {
-        return Ok(old.unwrap_or(Reply::Nil));
-    }
-    store(cx, key, cx.arg(2), deadline);
-    Ok(old.unwrap_or_else(Reply::ok))
-}
-
-/// Sets a string. Valkey takes a deadline that is not in the future for a deletion.
-fn store(cx: &mut Context<'_>, key: &Bytes, value: &Bytes, deadline: Deadline) {
-    let past = matches!(deadline, Deadline::At(at) if at <= cx.node.now_ms());
-    if cx.version().is_valkey() && past {
-        cx.node.delete(key);
-        return;
-    }
-    cx.node.put(key, Value::Text(Text::from(value)), deadline);
-}
-
-pub(super) fn setnx(cx: &mut Context<'_>) -> Outcome {
-    if cx.node.entry(cx.arg(1)).is_some() {
-        return Ok(Reply::Int(0));
-    }
-    store(cx, cx.arg(1), cx.arg(2), Deadline::Never);
-    Ok(Reply::Int(1))
-}
-
-pub(super) fn setex(cx: &mut Context<'_>) -> Outcome {
-    set_with(cx, Form::Ex)
-}
-
-pub(super) fn psetex(cx: &mut Context<'_>) -> Outcome {
-    set_with(cx, Form::Px)
-}
-
-fn set_with(cx: &mut Context<'_>, form: Form) -> Outcome {
-    let deadline = positive_deadline(cx, form, cx.arg(2))?;
-    store(cx, cx.arg(1), cx.arg(3), deadline);
-    Ok(Reply::ok())
-}
-
-pub(super) fn getset(cx: &mut Context<'_>) -> Outcome {
-    let old = bulk(cx.node.text(cx.arg(1))?);
-    store(cx, cx.arg(1), cx.arg(2), Deadline::Never);
-    Ok(old)
 }
 
 pub(super) fn getdel(cx: &mut Context<'_>) -> Outcome {
@@ -217,69 +96,6 @@ pub(super) fn strlen(cx: &mut Context<'_>) -> Outcome {
             .text(cx.arg(1))?
             .map_or(0, |text| text.size() as i64),
     ))
-}
-
-pub(super) fn incr(cx: &mut Context<'_>) -> Outcome {
-    add(cx, 1)
-}
-
-pub(super) fn decr(cx: &mut Context<'_>) -> Outcome {
-    add(cx, -1)
-}
-
-pub(super) fn incrby(cx: &mut Context<'_>) -> Outcome {
-    add(cx, cx.integer(2)?)
-}
-
-pub(super) fn decrby(cx: &mut Context<'_>) -> Outcome {
-    let amount = cx.integer(2)?;
-    if amount == i64::MIN && cx.version() > Version::Redis62 {
-        return Err("ERR decrement would overflow".into());
-    }
-    add(cx, amount.wrapping_neg())
-}
-
-fn add(cx: &mut Context<'_>, amount: i64) -> Outcome {
-    let key = cx.arg(1);
-    let old = match cx.node.text(key)? {
-        None => 0,
-        Some(text) => text.as_int().ok_or_else(Failure::not_integer)?,
-    };
-    let new = old
-        .checked_add(amount)
-        .ok_or("ERR increment or decrement would overflow")?;
-    cx.node.put_text(key, Text::Int(new));
-    Ok(Reply::Int(new))
-}
-
-pub(super) fn incrbyfloat(cx: &mut Context<'_>) -> Outcome {
-    let key = cx.arg(1);
-    let old = cx
-        .node
-        .text(key)?
-        .map_or_else(|| Bytes::from("0"), Text::to_bytes);
-    let new = sum_of_floats(cx, &old, cx.arg(2), Failure::NOT_FLOAT)?;
-    cx.node.put_text(key, Text::from(&new));
-    Ok(Reply::Bulk(new))
-}
-
-/// The sum of two numbers in the extended precision that the server uses for this.
-pub(super) fn sum_of_floats(
-    cx: &mut Context<'_>,
-    old: &[u8],
-    amount: &[u8],
-    not_float: &str,
-) -> Result<Bytes, Failure> {
-    let old = Extended::parse(old).ok_or(not_float)?;
-    let amount = Extended::parse(amount).ok_or(Failure::NOT_FLOAT)?;
-    match old.add(amount) {
-        Sum::Number(text) => Ok(text.into()),
-        Sum::Infinite => Err("ERR increment would produce NaN or Infinity".into()),
-        Sum::Unknown(text) => {
-            cx.node.note_unmodelled("INCRBYFLOAT beyond exact decimals");
-            Ok(text.into())
-        }
-    }
 }
 
 pub(super) fn mget(cx: &mut Context<'_>) -> Outcome {

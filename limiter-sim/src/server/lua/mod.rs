@@ -10,6 +10,7 @@ mod host;
 mod json;
 mod json_text;
 mod library;
+mod math;
 mod memo;
 mod prelude;
 mod random;

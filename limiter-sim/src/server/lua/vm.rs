@@ -10,7 +10,7 @@ use mlua::{Function, HookTriggers, Lua, LuaOptions, MultiValue, StdLib, Table, V
 use super::errors::{self, Raised};
 use super::host::{Host, SharedHost};
 use super::sandbox::Sandbox;
-use super::{Sha, bits, convert, json, library, prelude};
+use super::{Sha, bits, convert, json, library, math, prelude};
 use crate::server::{Bytes, Reply, Version};
 
 /// How many instructions pass between two looks at the limit.
@@ -146,8 +146,8 @@ fn build(lua: &Lua, host: &SharedHost, version: Version) -> mlua::Result<Table> 
     globals.raw_set("pcall", pcall)?;
     globals.raw_set("xpcall", xpcall)?;
     coroutine.raw_set("resume", resume)?;
-    let math: Table = plain.raw_get("math")?;
-    library::random(lua, host, &math)?;
+    let table: Table = plain.raw_get("math")?;
+    math::random(lua, host, &table)?;
     for name in ["string", "table", "math", "coroutine"] {
         globals.raw_set(name, sandbox.readonly(&plain.raw_get(name)?, None)?)?;
     }
