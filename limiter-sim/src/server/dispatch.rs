@@ -6,6 +6,9 @@ use super::reply::{Failure, printed};
 use super::session::ConnectionId;
 use super::{Reply, Request, Version};
 
+/// So many bytes of an unknown command are told, and as many of its arguments.
+const SHOWN: usize = 128;
+
 pub(crate) const OOM: &str = "OOM command not allowed when used memory > 'maxmemory'.";
 pub(crate) const READONLY: &str = "READONLY You can't write against a read only replica.";
 pub(crate) const NOREPLICAS: &str = "NOREPLICAS Not enough good replicas to write.";
@@ -133,26 +136,33 @@ impl Node {
     fn unknown_command(&mut self, request: &Request) -> Failure {
         self.note_if_real(request);
         let old = self.version() == Version::Redis62;
-        let (open, close, comma) = if old {
-            ('`', '`', ",")
+        let (open, close, end) = if old {
+            ("`", "`", ", ")
         } else {
-            ('\'', '\'', "")
+            ("'", "'", " ")
         };
         let argv = request.argv();
-        let name: String = printed(&argv[0]).chars().take(128).collect();
-        let mut text =
-            format!("ERR unknown command {open}{name}{close}, with args beginning with: ");
-        let mut shown = 0;
+        let cut = |word: &[u8], most: usize| {
+            let mut word = printed(word);
+            word.truncate(most);
+            word
+        };
+        let quoted = |word: Vec<u8>, end: &str| {
+            [open.as_bytes(), &word, close.as_bytes(), end.as_bytes()].concat()
+        };
+        let mut arguments = Vec::new();
         for word in &argv[1..] {
-            if shown >= 128 {
+            if arguments.len() >= SHOWN {
                 break;
             }
-            let word: String = printed(word).chars().take(128 - shown).collect();
-            let word = format!("{open}{word}{close}{comma} ");
-            shown += word.len();
-            text.push_str(&word);
+            arguments.extend(quoted(cut(word, SHOWN - arguments.len()), end));
         }
-        text.into()
+        let name = quoted(cut(&argv[0], SHOWN), ", with args beginning with: ");
+        Failure(
+            [b"ERR unknown command ", name.as_slice(), &arguments]
+                .concat()
+                .into(),
+        )
     }
 
     pub(crate) fn note_if_real(&mut self, request: &Request) {

@@ -156,7 +156,25 @@ impl From<Failure> for Reply {
 }
 
 /// A word of a request inside of an error text: up to its first zero byte, and on one line.
-pub(crate) fn printed(word: &[u8]) -> String {
+pub(crate) fn printed(word: &[u8]) -> Vec<u8> {
     let word = word.split(|byte| *byte == 0).next().unwrap_or(word);
-    String::from_utf8_lossy(word).replace(['\r', '\n'], " ")
+    let one_line = word.iter().map(|byte| {
+        if matches!(byte, b'\r' | b'\n') {
+            b' '
+        } else {
+            *byte
+        }
+    });
+    one_line.collect()
+}
+
+impl Failure {
+    /// A text with a word of the request in it.
+    pub(crate) fn about(before: &str, word: &[u8], after: &str) -> Self {
+        Self(
+            [before.as_bytes(), &printed(word), after.as_bytes()]
+                .concat()
+                .into(),
+        )
+    }
 }

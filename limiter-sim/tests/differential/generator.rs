@@ -183,6 +183,16 @@ fn tame(words: &mut [String]) {
 
 /// The settings of a server are more than those of the model.
 fn without_wildcards(words: &mut [String]) {
+    if words[0].eq_ignore_ascii_case("SCAN") && words.len() > 3 {
+        // One call must see all keys.
+        words
+            .iter_mut()
+            .skip(2)
+            .filter(|word| word.parse::<u32>().is_ok_and(|count| count > 0))
+            .for_each(|word| {
+                "1000".clone_into(word);
+            });
+    }
     if words[0].eq_ignore_ascii_case("CONFIG") {
         words
             .iter_mut()

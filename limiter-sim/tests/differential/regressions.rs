@@ -48,6 +48,27 @@ regressions! {
         ask(["EXEC"]),
     ];
 
+    /// Memory is looked at when a script starts, not when the transaction around it does.
+    a_script_in_a_transaction_that_sets_the_limit: [
+        ask(["SET", "a", "x"]),
+        ask(["MULTI"]),
+        ask(["CONFIG", "SET", "maxmemory", "1"]),
+        ask(["EVAL", "return redis.call('SET', KEYS[1], 1)", "1", "b"]),
+        ask(["EVAL", "#!lua\nreturn 1", "0"]),
+        ask(["SET", "c", "1"]),
+        ask(["EXEC"]),
+    ];
+
+    /// RESET leaves a transaction even if memory is short.
+    reset_out_of_memory: [ask(["CONFIG", "SET", "maxmemory", "1"]), ask(["MULTI"]), ask(["RESET"])];
+
+    /// The arguments of an unknown command are cut in bytes, not in characters.
+    a_long_unknown_command: [
+        ask(["NOSUCH", &"\u{e9}".repeat(100), "x"]),
+        ask(["NOSUCH", "a", &"\u{e9}".repeat(63), "x"]),
+        ask([&"\u{e9}".repeat(70)]),
+    ];
+
     /// In 6.2 EXPIRE with a condition has the wrong number of words, which a transaction notices at once.
     conditions_of_expire_in_a_transaction: [ask(["MULTI"]), ask(["EXPIRE", "a", "1000", "NX"]), ask(["EXEC"])];
 

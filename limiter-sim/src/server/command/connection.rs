@@ -3,7 +3,7 @@
 use super::context::{Context, Outcome, integer, is};
 use super::subcommands::{check_subcommand, old_subcommand, unknown_subcommand};
 use crate::server::node::Role;
-use crate::server::reply::{Failure, printed};
+use crate::server::reply::Failure;
 use crate::server::{Bytes, Node, Reply, Request, Version};
 
 pub(super) fn ping(cx: &mut Context<'_>) -> Outcome {
@@ -79,7 +79,7 @@ fn set_info(name: &Bytes, value: &Bytes) -> Outcome {
         .into_iter()
         .find(|known| is(name, known));
     let Some(known) = known else {
-        return Err(format!("ERR Unrecognized option '{}'", printed(name)).into());
+        return Err(Failure::about("ERR Unrecognized option '", name, "'"));
     };
     if value.iter().any(|byte| !(b'!'..=b'~').contains(byte)) {
         return Err(

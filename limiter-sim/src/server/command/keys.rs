@@ -5,7 +5,7 @@ use super::expiry_options::invalid;
 use crate::server::effect::Deadline;
 use crate::server::glob::matches;
 use crate::server::number::parse_integer;
-use crate::server::reply::{Failure, printed};
+use crate::server::reply::Failure;
 use crate::server::{Bytes, Reply};
 
 pub(super) fn del(cx: &mut Context<'_>) -> Outcome {
@@ -47,7 +47,7 @@ impl Conditions {
                 () if is(word, "XX") => conditions.some = true,
                 () if is(word, "GT") => conditions.greater = true,
                 () if is(word, "LT") => conditions.less = true,
-                () => return Err(format!("ERR Unsupported option {}", printed(word)).into()),
+                () => return Err(Failure::about("ERR Unsupported option ", word, "")),
             }
         }
         if conditions.none && (conditions.some || conditions.greater || conditions.less) {

@@ -162,8 +162,8 @@ const SCRIPTING: &[Command] = &[
 
 #[rustfmt::skip]
 const SERVER: &[Command] = &[
-    command("quit", -1, NL.with(Flags::UNQUEUED), Keys::None, connection::quit),
-    command("reset", 1, NL.with(Flags::UNQUEUED), Keys::None, connection::reset),
+    command("quit", -1, NL.with(Flags::UNQUEUED).with(Flags::ENDS_MULTI), Keys::None, connection::quit),
+    command("reset", 1, NL.with(Flags::UNQUEUED).with(Flags::ENDS_MULTI), Keys::None, connection::reset),
     command("ping", -1, R, Keys::None, connection::ping),
     command("echo", 2, R.with(Flags::LOADING), Keys::None, connection::echo),
     command("select", 2, Flags::LOADING, Keys::None, connection::select),

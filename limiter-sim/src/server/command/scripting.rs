@@ -7,6 +7,7 @@ use crate::server::effect::Effect;
 use crate::server::lua::{
     CachedScript, ScriptFlags, ScriptRun, Sha, compile_error, parse_flags, run,
 };
+use crate::server::node::Role;
 use crate::server::reply::Failure;
 use crate::server::{Bytes, Node, Reply, Request, Version};
 
@@ -75,6 +76,8 @@ fn execute(cx: &mut Context<'_>, sha: Sha, keys: &[Bytes], argv: &[Bytes]) -> Ou
         .script(sha)
         .map(|script| script.flags)
         .unwrap_or_default();
+    // In a transaction memory may have become short since EXEC was let in.
+    cx.node.out_of_memory = cx.node.role() == Role::Primary && cx.node.is_above_limit();
     let read_only_command = cx.name().ends_with("_ro");
     if flags.declared {
         if cx.node.config().cluster && flags.no_cluster {

@@ -3,15 +3,11 @@
 use super::context::{Context, is};
 use crate::server::Request;
 use crate::server::dispatch::wrong_arity;
-use crate::server::reply::{Failure, printed};
+use crate::server::reply::Failure;
 
 pub(super) fn unknown_subcommand(command: &str, request: &Request) -> Failure {
-    let sub = printed(&request.argv()[1]);
-    format!(
-        "ERR unknown subcommand '{sub}'. Try {} HELP.",
-        command.to_ascii_uppercase()
-    )
-    .into()
+    let hint = format!("'. Try {} HELP.", command.to_ascii_uppercase());
+    Failure::about("ERR unknown subcommand '", &request.argv()[1], &hint)
 }
 
 /// From 7.0 on: a subcommand must exist and have the right number of words (negative: at least).
@@ -45,7 +41,10 @@ pub(super) fn check_subcommand(
 /// The error of 6.2 for a subcommand that does not exist or has the wrong number of words.
 pub(super) fn old_subcommand(cx: &Context<'_>) -> Failure {
     let name = cx.name().to_ascii_uppercase();
-    let sub = printed(cx.arg(1));
-    format!("ERR Unknown subcommand or wrong number of arguments for '{sub}'. Try {name} HELP.")
-        .into()
+    let hint = format!("'. Try {name} HELP.");
+    Failure::about(
+        "ERR Unknown subcommand or wrong number of arguments for '",
+        cx.arg(1),
+        &hint,
+    )
 }

@@ -5,7 +5,7 @@ use mlua::{Function, Lua, MultiValue, Table, Value};
 use super::Sha;
 use super::call::{Answer, Ask};
 use super::convert;
-use super::errors::{Raised, at_caller, place, plain, raised};
+use super::errors::{Raised, place, plain, raised};
 use super::host::SharedHost;
 use super::sandbox::Sandbox;
 use crate::server::{Bytes, Reply, Request, Version};
