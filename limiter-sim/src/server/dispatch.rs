@@ -74,9 +74,8 @@ impl Node {
             )
             .into();
         }
-        self.with_session(id, |session| {
-            session.multi.get_or_insert_default().broken = true
-        });
+        let version = self.version();
+        self.with_session(id, |session| session.break_transaction(version));
         failure
     }
 
@@ -87,7 +86,6 @@ impl Node {
             && self.role == Role::Primary
             && !self.loading;
         if plain && self.sessions.is_empty() {
-            self.out_of_memory = false;
             return Ok(command);
         }
         let flags = self.effective_flags(id, command, request);
@@ -150,6 +148,7 @@ impl Node {
         let quoted = |word: Vec<u8>, end: &str| {
             [open.as_bytes(), &word, close.as_bytes(), end.as_bytes()].concat()
         };
+        let most = if old { usize::MAX } else { SHOWN };
         let mut arguments = Vec::new();
         for word in &argv[1..] {
             if arguments.len() >= SHOWN {
@@ -157,7 +156,7 @@ impl Node {
             }
             arguments.extend(quoted(cut(word, SHOWN - arguments.len()), end));
         }
-        let name = quoted(cut(&argv[0], SHOWN), ", with args beginning with: ");
+        let name = quoted(cut(&argv[0], most), ", with args beginning with: ");
         Failure(
             [b"ERR unknown command ", name.as_slice(), &arguments]
                 .concat()
@@ -206,16 +205,19 @@ impl Node {
         flags: Flags,
         in_transaction: bool,
     ) -> Result<(), Failure> {
-        if self.config.max_memory.is_none() || self.role == Role::Replica {
-            self.out_of_memory = false;
+        if self.config.max_memory.is_none() {
             return Ok(());
         }
-        self.out_of_memory = self.free_memory();
+        let short = self.free_memory();
         let any_queued = in_transaction
             && self.version() <= Version::Redis70
             && !command.flags.has(Flags::ENDS_MULTI);
-        if self.out_of_memory && (flags.has(Flags::DENY_OOM) || any_queued) {
+        if short && (flags.has(Flags::DENY_OOM) || any_queued) {
             return Err(OOM.into());
+        }
+        // What scripts go by, also those that a transaction runs later.
+        if self.version() > Version::Redis62 || command.flags.has(Flags::SCRIPT) {
+            self.out_of_memory = short;
         }
         Ok(())
     }

@@ -97,11 +97,14 @@ fn exact_sum(a: Extended, b: Extended) -> Option<(i128, u32)> {
     else {
         return None;
     };
-    let places = a_places.max(b_places);
-    let align = |mantissa: i128, by: u32| {
-        (mantissa.unsigned_abs().leading_zeros() > by + 1).then_some(mantissa << by)
-    };
-    let sum = align(a, places - a_places)? + align(b, places - b_places)?;
+    // As many places as fit; 126 bits are more than enough to round to 64.
+    let room =
+        |mantissa: i128, places: u32| places + mantissa.unsigned_abs().leading_zeros().min(127) - 2;
+    let places = a_places
+        .max(b_places)
+        .min(room(a, a_places))
+        .min(room(b, b_places));
+    let sum = align(a, a_places, places) + align(b, b_places, places);
     let excess = (128 - sum.unsigned_abs().leading_zeros()).saturating_sub(MANTISSA_BITS);
     let (whole, rest) = (
         sum.unsigned_abs() >> excess,
@@ -114,6 +117,15 @@ fn exact_sum(a: Extended, b: Extended) -> Option<(i128, u32)> {
         Some(places) => Some((rounded, places)),
         None => Some((rounded << (excess - places), 0)),
     }
+}
+
+/// The mantissa for another number of places; what is lost is remembered in the last bit.
+fn align(mantissa: i128, from: u32, to: u32) -> i128 {
+    if from <= to {
+        return mantissa << (to - from);
+    }
+    let lost = mantissa & ((1 << (from - to)) - 1);
+    mantissa >> (from - to) | i128::from(lost != 0)
 }
 
 /// Rounds `whole + rest / one` to an integer, ties to even.
@@ -210,6 +222,9 @@ mod tests {
             ("5.0e3", "200", "5200"),
             ("9223372036854775807", "-2.25", "9223372036854775805"),
             ("3", "1.1", "4.1"),
+            ("9223372036854775807", "0.1", "9223372036854775807"),
+            ("-9223372036854775807", "0.75", "-9223372036854775806"),
+            ("1e17", "-0.1", "99999999999999999.8984375"),
         ] {
             assert_eq!(sum(a, b), Sum::Number(expected.into()), "{a} + {b}");
         }

@@ -64,6 +64,7 @@ impl Node {
     pub fn restart_with(&mut self, dataset: Dataset) {
         self.sessions = Arc::default();
         self.random = RandomState::default();
+        self.out_of_memory = false;
         self.run = None;
         self.load(dataset);
     }

@@ -172,6 +172,7 @@ impl Node {
     #[must_use]
     pub fn data_hash(&self) -> u128 {
         let flags = (
+            self.out_of_memory,
             self.loading,
             self.role,
             self.good_replicas,

@@ -1,6 +1,6 @@
 //! What a server remembers about one connection.
 
-use super::{Bytes, Request};
+use super::{Bytes, Request, Version};
 
 /// The number of a connection; whoever drives the node chooses it.
 pub type ConnectionId = u32;
@@ -37,6 +37,15 @@ impl Session {
         let transaction = self.multi.get_or_insert_default();
         if !transaction.broken && !dirty {
             transaction.queue.push(request.clone());
+        }
+    }
+
+    /// A command could not be queued. Valkey forgets at once what was queued before.
+    pub(crate) fn break_transaction(&mut self, version: Version) {
+        let transaction = self.multi.get_or_insert_default();
+        transaction.broken = true;
+        if version.is_valkey() {
+            transaction.queue.clear();
         }
     }
 

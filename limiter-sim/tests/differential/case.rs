@@ -127,6 +127,13 @@ pub(crate) fn run(server: &Server, steps: &[Step]) -> Result<(), String> {
                 models.tick(now_ms(&admin.ask(&time))).map_err(told)?;
                 let real = clients[*connection as usize].ask(request);
                 let model = models.execute(*connection, request).map_err(told)?;
+                if models
+                    .memoised
+                    .unmodelled()
+                    .is_some_and(|what| what.starts_with("INCRBYFLOAT"))
+                {
+                    return Ok(());
+                }
                 compare::replies(request, server.version, &model, &real).map_err(told)?;
             }
             Step::Reconnect(connection) => {
@@ -155,6 +162,9 @@ pub(crate) fn run(server: &Server, steps: &[Step]) -> Result<(), String> {
 
 fn reset(admin: &mut Client) {
     admin.words(["REPLICAOF", "NO", "ONE"]);
+    // Redis 6.2 remembers whether memory was short for the last script.
+    admin.words(["CONFIG", "SET", "maxmemory", "1000000000000"]);
+    admin.words(["EVAL", "return 1", "0"]);
     admin.words(["CONFIG", "SET", "maxmemory", "0"]);
     admin.words(["CONFIG", "SET", "maxmemory-policy", "noeviction"]);
     admin.words(["CONFIG", "SET", "min-replicas-to-write", "0"]);

@@ -173,6 +173,8 @@ fn tame(words: &mut [String]) {
     let (at, value) = match words[0].to_ascii_uppercase().as_str() {
         "SELECT" if number(1).is_some_and(|index| (1..16).contains(&index)) => (1, "0"),
         "SCAN" if words.len() > 1 => (1, "0"),
+        // It tells the number of the connection.
+        "HELLO" if words.len() == 1 => (0, "PING"),
         "WAIT" if number(2).is_some_and(|timeout| timeout >= 0) => (2, "1"),
         "PEXPIRE" | "PSETEX" if soon(2) => (2, "1000000"),
         _ if px > 0 && soon(px) => (px, "1000000"),

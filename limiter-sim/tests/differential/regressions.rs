@@ -48,7 +48,7 @@ regressions! {
         ask(["EXEC"]),
     ];
 
-    /// Memory is looked at when a script starts, not when the transaction around it does.
+    /// Scripts go by what was known of memory when the last command came in, not by what it is.
     a_script_in_a_transaction_that_sets_the_limit: [
         ask(["SET", "a", "x"]),
         ask(["MULTI"]),
@@ -58,6 +58,21 @@ regressions! {
         ask(["SET", "c", "1"]),
         ask(["EXEC"]),
     ];
+
+    /// Valkey forgets the queue when a command cannot be queued, and so has nothing to write.
+    exec_of_writes_that_a_replica_refused: [
+        ask(["MULTI"]),
+        ask(["SET", "a", "x"]),
+        Step::Role(Role::Replica),
+        ask(["SET", "b", "x"]),
+        ask(["EXEC"]),
+    ];
+
+    /// From Redis 8.2 on LSET takes the low 32 bits of the position.
+    lset_far_out: [ask(["RPUSH", "a", "x"]), ask(["LSET", "a", "9223372036854775807", "y"])];
+
+    /// The number of the connection apart, HELLO is known.
+    hello: [ask(["HELLO"]), ask(["HELLO", "2"])];
 
     /// RESET leaves a transaction even if memory is short.
     reset_out_of_memory: [ask(["CONFIG", "SET", "maxmemory", "1"]), ask(["MULTI"]), ask(["RESET"])];
@@ -115,6 +130,8 @@ regressions! {
         ask(["INCRBYFLOAT", "a", "-2.25"]),
         ask(["SET", "b", "18446744073709551616"]),
         ask(["INCRBYFLOAT", "b", "100.5"]),
+        ask(["SET", "d", "9223372036854775807"]),
+        ask(["INCRBYFLOAT", "d", "0.1"]),
         ask(["HINCRBYFLOAT", "c", "f", "0.1"]),
         ask(["HINCRBYFLOAT", "c", "f", "0.2"]),
         ask(["HINCRBYFLOAT", "c", "f", "inf"]),

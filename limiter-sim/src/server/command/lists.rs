@@ -158,7 +158,11 @@ pub(super) fn ltrim(cx: &mut Context<'_>) -> Outcome {
 pub(super) fn lset(cx: &mut Context<'_>) -> Outcome {
     let list = cx.node.read::<List>(cx.arg(1))?.ok_or("ERR no such key")?;
     let len = list.len();
-    let index = cx.integer(2)?;
+    let mut index = cx.integer(2)?;
+    if cx.version() > Version::Redis70 {
+        // Small lists take the low 32 bits.
+        index = i64::from(index as i32);
+    }
     let at = position(index, len).ok_or("ERR index out of range")?;
     let text = Text::from(cx.arg(3));
     cx.node.change(cx.arg(1), |list: &mut List| {

@@ -7,7 +7,6 @@ use crate::server::effect::Effect;
 use crate::server::lua::{
     CachedScript, ScriptFlags, ScriptRun, Sha, compile_error, parse_flags, run,
 };
-use crate::server::node::Role;
 use crate::server::reply::Failure;
 use crate::server::{Bytes, Node, Reply, Request, Version};
 
@@ -76,8 +75,6 @@ fn execute(cx: &mut Context<'_>, sha: Sha, keys: &[Bytes], argv: &[Bytes]) -> Ou
         .script(sha)
         .map(|script| script.flags)
         .unwrap_or_default();
-    // In a transaction memory may have become short since EXEC was let in.
-    cx.node.out_of_memory = cx.node.role() == Role::Primary && cx.node.is_above_limit();
     let read_only_command = cx.name().ends_with("_ro");
     if flags.declared {
         if cx.node.config().cluster && flags.no_cluster {
@@ -104,7 +101,7 @@ fn check_declared(node: &Node, flags: ScriptFlags) -> Result<(), Failure> {
         return Ok(());
     }
     node.check_writable()?;
-    if node.out_of_memory && !flags.allow_oom {
+    if node.config().max_memory.is_some() && node.out_of_memory && !flags.allow_oom {
         return Err("OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'".into());
     }
     Ok(())

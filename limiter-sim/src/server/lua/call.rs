@@ -111,7 +111,8 @@ fn check_memory(node: &Node) -> Result<(), String> {
     let Some(run) = node.run else {
         return Ok(());
     };
-    if node.out_of_memory && !run.wrote && !run.flags.allow_oom {
+    let limited = node.config().max_memory.is_some();
+    if limited && node.out_of_memory && !run.wrote && !run.flags.allow_oom {
         return Err(line(OOM, node.version() == Version::Redis62));
     }
     Ok(())
