@@ -22,7 +22,8 @@
 //!
 //! A [`RedisStore`] keeps budgets behind a connection: any
 //! [`ConnectionLike`](redis::aio::ConnectionLike) that can be cloned. `RedisStoreBuilder` makes the
-//! ordinary ones: `ReconnectingConnection` to one server, and `RedirectingConnection` to a cluster.
+//! ordinary ones: `ReconnectingConnection` to one server, or to the primary that sentinels name, and
+//! `RedirectingConnection` to a cluster.
 //! The [`scripts`] are what is sent: one execution reads and judges up to 16 budgets, and charges all of
 //! them or none. [`HashTags`] say which budgets lie in one slot of a cluster, and so which can be charged
 //! together; a [request id](limiter_core::RequestId) is remembered in the slot of its request, and means
@@ -39,9 +40,9 @@
 //! | first-arrival | an integer | the window's last millisecond |
 //! | aligned | an integer | the first millisecond of the next window |
 //! | either, refundable | a hash: charged, refunded, identity, and each refund, up to 1,024 | the same |
-//! | rolling | a hash: an entry for each millisecond in which something was admitted, up to 4,097 of about 50 bytes | when nothing counts any more |
+//! | rolling | a hash: an entry for each millisecond in which something was admitted, up to 4,097 of about 90 bytes | when nothing counts any more |
 //! | token bucket | a string: used, fraction, instant | when it is full again |
-//! | in-flight | a sorted set: a member of about 100 bytes for each permit | when the last lease is over |
+//! | in-flight | a sorted set: a member of about 150 bytes for each permit | when the last lease is over |
 //! | a request id | a string: what was asked and answered | its life |
 //!
 //! But for first-arrival windows the deadline is one millisecond after the last one in which the state can

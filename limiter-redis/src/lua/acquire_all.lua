@@ -82,23 +82,27 @@ if #refusals > 1 then
   return refusals
 end
 
+-- What a charge did, into the reply; and as texts into the record, where there is one.
+local function note(reply, record, digest_of_charge, total, remaining, over_in, identity, serial)
+  local at = #reply
+  reply[at + 1], reply[at + 2], reply[at + 3] = total, remaining, over_in
+  reply[at + 4], reply[at + 5] = identity, serial
+  if record then
+    at = #record
+    record[at + 1], record[at + 2], record[at + 3] = digits(total), digits(remaining), digits(over_in)
+    record[at + 4], record[at + 5] = identity, digits(serial)
+    record[at + 6], record[at + 7] = digest_of_charge, '0'
+  end
+end
+
 return apply(function()
-  local reply, remembered = {1}, {digest}
+  local reply, record = {1}, digest ~= '' and {digest}
   for number = 1, count do
     local ask, key = asks[number], KEYS[number]
-    local total, remaining, over_in, identity, serial =
-      rule(ask.form).charge(key, states[number] or nil, ask)
-    local parts = {total, remaining, over_in, identity, serial}
-    for place = 1, 5 do
-      reply[#reply + 1] = parts[place]
-      local is_text = type(parts[place]) == 'string'
-      remembered[#remembered + 1] = is_text and parts[place] or digits(parts[place])
-    end
-    remembered[#remembered + 1] = ask.digest
-    remembered[#remembered + 1] = '0'
+    note(reply, record, ask.digest, rule(ask.form).charge(key, states[number] or nil, ask))
   end
-  if digest ~= '' then
-    write('SET', KEYS[count + 1], table.concat(remembered, ' '), 'PX', ARGV[3])
+  if record then
+    write('SET', KEYS[count + 1], table.concat(record, ' '), 'PX', ARGV[3])
   end
   return reply
 end)

@@ -4,7 +4,7 @@
 -- ARGV    none of its own: limit, cost, length and nonce come from the driver.
 -- Stored  one member for each permit, 'identity:number' with numbers from 1; its score is the last
 --         instant of its lease. All members of one lease have the same score. The key's deadline is the
---         first instant after the last lease. At most 100,000 members of about 100 bytes.
+--         first instant after the last lease. At most 100,000 members of about 150 bytes.
 -- Units   limit and cost are permits; scores and lengths are milliseconds.
 -- Reply   none of its own: the driver says what it replies with.
 --

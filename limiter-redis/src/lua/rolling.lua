@@ -8,7 +8,7 @@
 --                'instant units'. Instants ascend. Only the latest entry can have 0 units: refunded,
 --                it still says how far time had come.
 --         The key's deadline is the first instant at which nothing counts any more. At most 4,097
---         entries of about 50 bytes.
+--         entries of about 90 bytes.
 -- Units   s, units, limit and cost are whole units, 0 to 2^53 - 1; instants and lengths are
 --         milliseconds.
 -- Reply   none of its own: the driver says what it replies with.
