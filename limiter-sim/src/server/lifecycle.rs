@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::keyspace::Keyspace;
 use super::lua::{RandomState, ScriptCache};
 use super::node::Node;
-use super::session::{ConnectionId, Session};
+use super::session::{ConnectionId, Remembered, Session};
 use super::{Bytes, Version};
 
 /// All data of a node: what a snapshot on disk or a full synchronisation carries. Cloning shares it.
@@ -77,7 +77,7 @@ impl Node {
         self.purge_expired();
         self.changes = super::effect::Changes::default();
         for (_, session) in Arc::make_mut(&mut self.sessions) {
-            session.dirty |= !session.watched.is_empty();
+            session.change(|session| session.dirty |= !session.watched.is_empty());
         }
     }
 
@@ -90,7 +90,7 @@ impl Node {
         self.sessions
             .iter()
             .find(|(other, _)| *other == id)
-            .map(|(_, session)| session)
+            .map(|(_, session)| session.session())
     }
 
     /// Changes what is remembered about a connection.
@@ -104,11 +104,11 @@ impl Node {
             .iter()
             .position(|(other, _)| *other == id)
             .unwrap_or_else(|| {
-                sessions.push((id, Session::default()));
+                sessions.push((id, Remembered::new(Session::default())));
                 sessions.len() - 1
             });
-        let result = change(&mut sessions[at].1);
-        if sessions[at].1 == Session::default() {
+        let result = sessions[at].1.change(change);
+        if *sessions[at].1.session() == Session::default() {
             sessions.swap_remove(at);
         }
         result
@@ -119,10 +119,12 @@ impl Node {
         if self
             .sessions
             .iter()
-            .any(|(_, session)| !session.dirty && session.watched.contains(key))
+            .any(|(_, session)| session.session().notices(key))
         {
             for (_, session) in Arc::make_mut(&mut self.sessions) {
-                session.dirty |= session.watched.contains(key);
+                if session.session().notices(key) {
+                    session.change(|session| session.dirty = true);
+                }
             }
         }
     }

@@ -64,6 +64,7 @@ mod number;
 mod reply;
 mod request;
 mod session;
+mod steering;
 #[cfg(test)]
 mod tests;
 mod value;

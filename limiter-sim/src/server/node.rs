@@ -7,7 +7,7 @@ use super::effect::Changes;
 use super::fingerprint::{Of, fingerprint};
 use super::keyspace::Keyspace;
 use super::lua::{RandomState, ScriptCache};
-use super::session::{ConnectionId, Session};
+use super::session::{ConnectionId, Remembered};
 use super::{Bytes, Entry, Version};
 
 /// What part a node plays in replication.
@@ -27,7 +27,7 @@ pub struct Node {
     pub(super) now_ms: i64,
     pub(super) keyspace: Keyspace,
     /// Only connections with something to remember; all others are as fresh ones.
-    pub(super) sessions: Arc<Vec<(ConnectionId, Session)>>,
+    pub(super) sessions: Arc<Vec<(ConnectionId, Remembered)>>,
     pub(super) scripts: ScriptCache,
     pub(super) random: RandomState,
     pub(super) role: Role,
@@ -201,7 +201,8 @@ impl Node {
     /// connection's number.
     #[must_use]
     pub fn session_hash(&self, id: ConnectionId) -> u128 {
-        self.session(id)
-            .map_or(0, |session| fingerprint(Of::Session, session))
+        let mut sessions = self.sessions.iter();
+        let known = sessions.find(|(other, _)| *other == id);
+        known.map_or(0, |(_, session)| session.fingerprint())
     }
 }

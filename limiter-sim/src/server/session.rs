@@ -1,5 +1,8 @@
 //! What a server remembers about one connection.
 
+use std::sync::Arc;
+
+use super::fingerprint::{Of, fingerprint};
 use super::{Bytes, Request, Version};
 
 /// The number of a connection; whoever drives the node chooses it.
@@ -22,6 +25,37 @@ pub(crate) struct Session {
     pub(crate) name: Bytes,
 }
 
+/// A session as a node keeps it: shared until it changes, with its fingerprint at hand.
+#[derive(Clone, Debug)]
+pub(crate) struct Remembered {
+    session: Arc<Session>,
+    fingerprint: u128,
+}
+
+impl Remembered {
+    pub(crate) fn new(session: Session) -> Self {
+        Self {
+            fingerprint: fingerprint(Of::Session, &session),
+            session: Arc::new(session),
+        }
+    }
+
+    pub(crate) fn fingerprint(&self) -> u128 {
+        self.fingerprint
+    }
+
+    pub(crate) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    pub(crate) fn change<R>(&mut self, change: impl FnOnce(&mut Session) -> R) -> R {
+        let session = Arc::make_mut(&mut self.session);
+        let result = change(session);
+        self.fingerprint = fingerprint(Of::Session, session);
+        result
+    }
+}
+
 /// The commands since `MULTI`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Transaction {
@@ -31,6 +65,11 @@ pub(crate) struct Transaction {
 }
 
 impl Session {
+    /// Whether a change of `key` makes a difference to it.
+    pub(crate) fn notices(&self, key: &Bytes) -> bool {
+        !self.dirty && self.watched.contains(key)
+    }
+
     /// Queues a command, unless it is clear already that `EXEC` will not run it.
     pub(crate) fn queue(&mut self, request: &Request) {
         let dirty = self.dirty;

@@ -27,6 +27,10 @@ pub(crate) struct ScriptCache {
 }
 
 impl ScriptCache {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.scripts.is_empty()
+    }
+
     pub(crate) fn script(&self, sha: Sha) -> Option<&CachedScript> {
         self.scripts.iter().find(|script| script.sha == sha)
     }
