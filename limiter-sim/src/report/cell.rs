@@ -1,0 +1,120 @@
+//! The cells of the matrix: which faults each row lets happen.
+
+use crate::scenario::{Parameters, Persistence, Scenario};
+use crate::subject;
+use crate::world::Fault;
+
+/// One cell: a row's name, and what is explored in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    pub(crate) row: String,
+    pub(crate) scenario: Scenario,
+}
+
+/// A row: what may happen in it.
+struct Row {
+    name: &'static str,
+    faults: &'static [Fault],
+    persistence: Persistence,
+    time_steps: u32,
+}
+
+const fn row(name: &'static str, faults: &'static [Fault]) -> Row {
+    Row {
+        name,
+        faults,
+        persistence: Persistence::None,
+        time_steps: 0,
+    }
+}
+
+const fn on_disk(name: &'static str, faults: &'static [Fault], persistence: Persistence) -> Row {
+    Row {
+        persistence,
+        ..row(name, faults)
+    }
+}
+
+/// A violated cell with faults is not searched further once this many states led to nothing worse:
+/// its verdict stands, and the cell says that it was not exhausted.
+const PATIENCE: u64 = 25_000;
+
+const ROWS: &[Row] = &[
+    row("contention", &[]),
+    Row {
+        time_steps: 1,
+        ..row("expiry", &[])
+    },
+    row("lost-request", &[Fault::LostRequest]),
+    row("lost-reply", &[Fault::LostReply]),
+    row("late-reply", &[Fault::LateReply]),
+    row("client-crash", &[Fault::ClientCrash]),
+    row("evict", &[Fault::Evict]),
+    row("out-of-memory", &[Fault::OutOfMemory]),
+    row("script-flush", &[Fault::ScriptFlush]),
+    on_disk("restart none", &[Fault::Restart], Persistence::None),
+    on_disk("restart rdb", &[Fault::Restart], Persistence::Rdb),
+    on_disk("restart aof-no", &[Fault::Restart], Persistence::AofNo),
+    on_disk(
+        "restart aof-everysec",
+        &[Fault::Restart],
+        Persistence::AofEverysec,
+    ),
+    on_disk(
+        "restart aof-always",
+        &[Fault::Restart],
+        Persistence::AofAlways,
+    ),
+    // A slow disk alone loses nothing; it is the kill in the middle of it that does.
+    on_disk(
+        "slow-disk + kill",
+        &[Fault::SlowDisk, Fault::Restart],
+        Persistence::AofEverysec,
+    ),
+    on_disk("power-loss aof-no", &[Fault::PowerLoss], Persistence::AofNo),
+    on_disk(
+        "power-loss aof-everysec",
+        &[Fault::PowerLoss],
+        Persistence::AofEverysec,
+    ),
+    on_disk(
+        "power-loss aof-always",
+        &[Fault::PowerLoss],
+        Persistence::AofAlways,
+    ),
+    row("failover", &[Fault::Failover]),
+    row("split-brain", &[Fault::SplitBrain]),
+    row("clock-jump", &[Fault::ClockJump]),
+    row("stale-read", &[Fault::StaleRead]),
+];
+
+impl Cell {
+    /// Every row with every store.
+    pub(crate) fn all(parameters: &Parameters, max_faults: u32, max_states: u64) -> Vec<Self> {
+        let subjects = subject::catalogue();
+        let mut cells = Vec::with_capacity(ROWS.len() * subjects.len());
+        for row in ROWS {
+            for subject in &subjects {
+                let mut scenario = Scenario::new(subject.clone())
+                    .parameters(parameters.clone())
+                    .persistence(row.persistence)
+                    .time_steps(row.time_steps)
+                    .max_states(max_states);
+                if !row.faults.is_empty() {
+                    scenario = scenario.patience(PATIENCE);
+                }
+                for fault in row.faults {
+                    scenario = scenario.fault(*fault, max_faults);
+                }
+                // One of each where the row needs several kinds together.
+                let total = max_faults.max(u32::try_from(row.faults.len()).unwrap_or(0));
+                let total = if row.faults.is_empty() { 0 } else { total };
+                cells.push(Self {
+                    row: row.name.to_owned(),
+                    scenario: scenario.max_faults(total),
+                });
+            }
+        }
+        cells
+    }
+}

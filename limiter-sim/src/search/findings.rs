@@ -1,0 +1,189 @@
+//! What a search found.
+
+use crate::judge;
+use crate::scenario::Parameters;
+use crate::world::{Action, Aftermath, Ledger};
+
+/// What a search says about a scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// A history breaks the promise; there is a witness.
+    Violated,
+    /// Every state within the bounds was seen, and no history breaks the promise.
+    Proved,
+    /// The search ended before every state was seen, and found nothing.
+    Bounded,
+}
+
+impl Verdict {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Violated => "violated",
+            Self::Proved => "proved",
+            Self::Bounded => "bounded",
+        }
+    }
+}
+
+/// How bad one history is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Figures {
+    /// Units that the fullest window admitted.
+    pub(crate) max_admitted: u64,
+    /// What that exceeds the limit by.
+    pub(crate) overspend: u64,
+    /// Units charged that no caller was told about.
+    pub(crate) waste: u64,
+    /// Stored state denies for ever.
+    pub(crate) immortal: bool,
+    /// When all faults are over and the window has passed, nobody is admitted.
+    pub(crate) stuck: bool,
+}
+
+impl Figures {
+    pub(crate) fn of(ledger: &Ledger, aftermath: Aftermath, parameters: &Parameters) -> Self {
+        let max_admitted = judge::max_admitted(
+            ledger.admissions(),
+            ledger.untold(),
+            parameters.window_ms,
+            parameters.cost,
+        );
+        Self {
+            max_admitted,
+            overspend: max_admitted.saturating_sub(parameters.limit),
+            waste: ledger.waste(),
+            immortal: aftermath.immortal,
+            stuck: !aftermath.recovered,
+        }
+    }
+
+    pub(crate) fn is_violation(&self) -> bool {
+        self.overspend > 0 || self.immortal || self.stuck
+    }
+
+    /// Whether a history with these figures shows at least what one with `other` shows.
+    pub(crate) fn shows(&self, other: &Self) -> bool {
+        if other.overspend > 0 {
+            return self.max_admitted >= other.max_admitted;
+        }
+        self.immortal >= other.immortal && self.stuck >= other.stuck
+    }
+}
+
+/// The worst over all histories that a search saw.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Findings {
+    pub(crate) exhausted: bool,
+    /// The worst figures, each over all histories.
+    pub(crate) worst: Figures,
+    /// Distinct states.
+    pub(crate) states: u64,
+    /// Histories that were followed to their end.
+    pub(crate) executions: u64,
+    /// How many states had been seen when a history was worse than all before.
+    worse_at: u64,
+    /// Steps taken.
+    pub(crate) steps: u64,
+    most_admitted: Vec<Action>,
+    immortal: Vec<Action>,
+    stuck: Vec<Action>,
+}
+
+impl Findings {
+    /// A history has come to its end. The first history that is as bad as any so far is kept.
+    pub(crate) fn complete(&mut self, figures: Figures, history: impl Fn() -> Vec<Action>) {
+        self.executions += 1;
+        let before = self.worst;
+        let worst = &mut self.worst;
+        if figures.max_admitted > worst.max_admitted || self.executions == 1 {
+            worst.max_admitted = figures.max_admitted;
+            worst.overspend = figures.overspend;
+            self.most_admitted = history();
+        }
+        if figures.immortal && !worst.immortal {
+            worst.immortal = true;
+            self.immortal = history();
+        }
+        if figures.stuck && !worst.stuck {
+            worst.stuck = true;
+            self.stuck = history();
+        }
+        worst.waste = worst.waste.max(figures.waste);
+        if self.worst != before {
+            self.worse_at = self.states;
+        }
+    }
+
+    /// Whether there is a violation, and none of the last `patience` states led to a worse one.
+    pub(crate) fn is_stale(&self, patience: u64) -> bool {
+        self.worst.is_violation() && self.states - self.worse_at > patience
+    }
+
+    /// Begins to wait for something worse anew.
+    pub(super) fn renew_patience(&mut self) {
+        self.worse_at = self.states;
+    }
+
+    /// Takes over what another search of the same scenario found, where this one found nothing
+    /// worse. If that search allowed fewer faults, its witnesses are smaller.
+    pub(crate) fn prefer(mut self, other: Self) -> Self {
+        if other.executions == 0 {
+            return self;
+        }
+        if other.worst.max_admitted >= self.worst.max_admitted {
+            self.worst.max_admitted = other.worst.max_admitted;
+            self.worst.overspend = other.worst.overspend;
+            self.most_admitted = other.most_admitted;
+        }
+        if other.worst.immortal {
+            self.worst.immortal = true;
+            self.immortal = other.immortal;
+        }
+        if other.worst.stuck {
+            self.worst.stuck = true;
+            self.stuck = other.stuck;
+        }
+        self.worst.waste = self.worst.waste.max(other.worst.waste);
+        self
+    }
+
+    pub(crate) fn verdict(&self) -> Verdict {
+        if self.worst.is_violation() {
+            Verdict::Violated
+        } else if self.exhausted {
+            Verdict::Proved
+        } else {
+            Verdict::Bounded
+        }
+    }
+
+    /// Whether each history that was kept shows what it was kept for when it is taken again.
+    ///
+    /// # Errors
+    /// Where one cannot be taken again.
+    pub(crate) fn are_repeated(
+        &self,
+        take_again: impl Fn(&[Action]) -> Result<Figures, String>,
+    ) -> Result<bool, String> {
+        let worst = &self.worst;
+        Ok(
+            take_again(&self.most_admitted)?.max_admitted == worst.max_admitted
+                && (!worst.immortal || take_again(&self.immortal)?.immortal)
+                && (!worst.stuck || take_again(&self.stuck)?.stuck),
+        )
+    }
+
+    /// The history to tell: the one for overspend, else for an immortal counter, else for a budget
+    /// that does not recover; where there is none of these, the one that admitted most.
+    pub(crate) fn witness(&self) -> &[Action] {
+        if self.worst.overspend > 0 {
+            &self.most_admitted
+        } else if self.worst.immortal {
+            &self.immortal
+        } else if self.worst.stuck {
+            &self.stuck
+        } else {
+            &self.most_admitted
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Searches: which histories are looked at.
+
+mod exhaustive;
+mod findings;
+mod pct;
+mod sampling;
+#[cfg(test)]
+mod tests;
+mod visited;
+
+pub(crate) use findings::{Figures, Findings, Verdict};
+
+use crate::scenario::{Scenario, Search};
+use crate::world::{Fault, Simulation};
+
+/// The part of the states that a search with fewer faults, which only makes witnesses smaller, may
+/// see.
+const SHARE_OF_SMALLER: u64 = 8;
+
+/// Random histories that are followed after a search that was cut short.
+const RUNS_AFTER_CUT: u64 = 500;
+
+/// What a search found, and what it has to say about itself.
+pub(crate) struct Explored {
+    pub(crate) findings: Findings,
+    /// Faults that never had a consequence.
+    pub(crate) vacuous: Vec<Fault>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// Explores `scenario`, and says which of its faults never had a consequence. `progress` is told
+/// the number of states now and then.
+///
+/// An exhaustive search is deepened by the number of faults, so that the witness needs as few as can
+/// be; its figures are those of the deepest search.
+///
+/// # Errors
+/// Where the modelled server was asked for something that it lacks.
+pub(crate) fn explore(scenario: &Scenario, progress: &dyn Fn(u64)) -> Result<Explored, String> {
+    let mut simulation = Simulation::new(scenario.clone());
+    let findings = match scenario.search {
+        Search::Exhaustive => {
+            let mut findings = Findings::default();
+            for faults in 0..=scenario.faults.total {
+                simulation.scenario.faults.total = faults;
+                let max_states = match faults < scenario.faults.total {
+                    true => scenario.max_states / SHARE_OF_SMALLER,
+                    false => scenario.max_states,
+                };
+                let deeper = exhaustive::search(&mut simulation, max_states, progress);
+                findings = deeper.prefer(findings);
+            }
+            if !findings.exhausted {
+                // What a cut search has missed lies scattered; so look at scattered histories too.
+                let sampled = sampling::search(&mut simulation, RUNS_AFTER_CUT, progress);
+                findings = findings.prefer(sampled);
+            }
+            findings
+        }
+        Search::Random | Search::Pct => sampling::search(&mut simulation, scenario.runs, progress),
+    };
+    let kinds = scenario.faults.kinds.iter().map(|(fault, _)| *fault);
+    let vacuous = kinds
+        .filter(|fault| simulation.bites.of(*fault) == 0)
+        .collect();
+    match simulation.trouble {
+        Some(trouble) => Err(trouble),
+        None => Ok(Explored {
+            findings,
+            vacuous,
+            notes: simulation.notes.into_iter().collect(),
+        }),
+    }
+}
