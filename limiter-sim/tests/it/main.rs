@@ -1,0 +1,12 @@
+//! What the simulator promises, from outside: bounds in theory, repeatability, no silent passes, and
+//! the command line.
+
+mod bounds;
+mod cli;
+mod determinism;
+mod giving_back;
+mod promised;
+mod property;
+mod states;
+mod support;
+mod vacuity;
