@@ -46,3 +46,8 @@ pub use sentinels::Watched;
 pub use server::Server;
 pub use setup::{Persistence, Setup};
 pub use wait::{eventually, pause_for};
+
+/// The examples of the front page compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct FrontPage;

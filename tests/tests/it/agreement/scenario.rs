@@ -43,7 +43,12 @@ impl Ask {
     pub(super) fn of(&self, scenario: &Scenario) -> Request {
         let budget = self.budget.get(&scenario.budgets);
         let limit = Limit::new(self.limit).unwrap();
-        let budget = budget.under(&budget.policy().with_limit(limit));
+        let budget = budget.under(
+            &budget
+                .policy()
+                .with_limit(limit)
+                .expect("a window takes every limit"),
+        );
         match self.cost {
             Some(cost) => Request::Acquire(Acquire::one(budget, Cost::new(cost).unwrap())),
             None => Request::Peek(budget),
