@@ -4,6 +4,7 @@ mod exit_codes;
 mod json;
 mod plain;
 mod refusals;
+mod script;
 
 use std::process::{Command, Output};
 
@@ -21,8 +22,17 @@ pub(crate) fn run(arguments: &str) -> Run {
 
 /// The same in another environment.
 pub(crate) fn run_with(arguments: &str, prepare: impl Fn(&mut Command)) -> Run {
+    let words: Vec<&str> = arguments
+        .split(' ')
+        .filter(|word| !word.is_empty())
+        .collect();
+    run_words(&words, prepare)
+}
+
+/// The same with arguments that may hold spaces.
+pub(crate) fn run_words(arguments: &[&str], prepare: impl Fn(&mut Command)) -> Run {
     let mut command = Command::new(env!("CARGO_BIN_EXE_limiter-sim"));
-    command.args(arguments.split(' ').filter(|word| !word.is_empty()));
+    command.args(arguments);
     prepare(&mut command);
     let Output {
         status,
@@ -34,7 +44,7 @@ pub(crate) fn run_with(arguments: &str, prepare: impl Fn(&mut Command)) -> Run {
         out: String::from_utf8(stdout).expect("text"),
         err: String::from_utf8(stderr).expect("text"),
     };
-    assert!(!run.err.contains("panicked"), "{arguments}: {}", run.err);
+    assert!(!run.err.contains("panicked"), "{arguments:?}: {}", run.err);
     run
 }
 
