@@ -320,6 +320,11 @@ impl Scenario {
         self.server.validate().map_err(|error| error.to_string())
     }
 
+    /// Whether nothing can happen but that clients go on.
+    pub(crate) fn is_undisturbed(&self) -> bool {
+        self.faults.kinds.is_empty() && self.time_steps == 0
+    }
+
     /// Whether one of the faults can meet the subject under this persistence.
     pub(crate) fn is_applicable(&self) -> bool {
         let server = self.subject.uses().server;

@@ -37,6 +37,11 @@ impl Progress {
         self.0.inc(1);
     }
 
+    /// Takes the bar away while something else is printed.
+    pub(super) fn aside(&self, print: impl FnOnce()) {
+        self.0.suspend(print);
+    }
+
     pub(super) fn finish(&self) {
         self.0.finish_and_clear();
     }

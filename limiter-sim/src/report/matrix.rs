@@ -66,6 +66,30 @@ impl Matrix {
         })
     }
 
+    /// These cells and then `others`.
+    pub(crate) fn followed_by(mut self, others: Self) -> Self {
+        self.cells.extend(others.cells);
+        self.rows.extend(others.rows);
+        self.took += others.took;
+        self
+    }
+
+    /// One line for each cell, with its verdict and its states.
+    pub(crate) fn summary(&self, style: Style) -> String {
+        let rows = self.cells.iter().zip(&self.rows).map(|(cell, row)| {
+            vec![
+                Mark::new(&cell.store),
+                Mark::new(row),
+                mark(cell),
+                Mark::new(cell.limit),
+                Mark::new(cell.verdict),
+                Mark::new(cell.states),
+            ]
+        });
+        let head = ["store", "under", "admitted", "limit", "verdict", "states"];
+        table(&head, rows, style) + "\n"
+    }
+
     pub(crate) fn render(&self, style: Style) -> String {
         let mut stores: Vec<&str> = Vec::new();
         for cell in &self.cells {

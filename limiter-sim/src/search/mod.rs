@@ -15,7 +15,7 @@ use crate::world::{Fault, Simulation};
 
 /// The part of the states that a search with fewer faults, which only makes witnesses smaller, may
 /// see.
-const SHARE_OF_SMALLER: u64 = 8;
+const SHARE_OF_SMALLER: u64 = 32;
 
 /// Random histories that are followed after a search that was cut short.
 const RUNS_AFTER_CUT: u64 = 500;
