@@ -74,6 +74,11 @@ impl Reference {
         match &state {
             // A bucket that is full is not stored.
             State::Bucket(bucket) if bucket.used == 0 => drop(self.states.remove(&budget.key())),
+            // Nor is what can no longer deny, once its deadline is set anew: here, where the lease
+            // that was released was the last one that lasted.
+            state if state.deadline(budget.policy()) < now => {
+                self.states.remove(&budget.key());
+            }
             _ => self.save(budget, state),
         }
         if let Some(record) = receipt.request().and_then(|id| self.records.get_mut(id)) {
