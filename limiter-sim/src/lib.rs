@@ -125,6 +125,7 @@ pub mod cli;
 mod fingerprint;
 pub mod judge;
 mod process;
+mod reality;
 mod report;
 mod scenario;
 mod search;

@@ -149,6 +149,9 @@ enum SearchName {
 pub(super) struct ReplayArguments {
     /// A token that `explore` printed: `ls1:…`
     pub(super) token: String,
+    /// A Redis or Valkey server's program: take the history on real processes of it as well
+    #[arg(long, value_name = "PATH")]
+    pub(super) server: Option<PathBuf>,
     /// The script that the token belongs to, if it belongs to one
     #[arg(long, value_name = "FILE")]
     pub(super) script: Option<PathBuf>,

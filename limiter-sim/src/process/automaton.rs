@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::Outcome;
 use super::input::{Input, Ticket};
-use super::live::Live;
-use super::seam::{Endpoint, Pending, Seam};
-use super::{Env, Outcome};
+use super::live::{Lane, Live};
+use super::seam::Endpoint;
 use crate::fingerprint::{Digest, Keyed};
 use crate::scenario::Parameters;
 use crate::subject::Subject;
@@ -22,15 +22,6 @@ use crate::subject::Subject;
 /// A node of the tree: one record of one kind of process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Position(u32);
-
-/// One thing that a process can do next.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Lane {
-    /// A client that rests can begin its next attempt.
-    Start { client: usize, attempt: u32 },
-    /// A request waits for its turn on the server.
-    Send(Pending),
-}
 
 #[derive(Debug)]
 struct Node {
@@ -277,35 +268,12 @@ impl Automaton {
         node.rest = rest;
     }
 
-    /// What a process can do next: the first request on each connection, and the clients that rest.
     fn lanes(&self, live: &Live, clients: &[(u32, bool)]) -> Arc<[Lane]> {
-        let pending = live.pending();
-        let first_on_its_connection = |pending: &&Pending| {
-            let earlier = |other: &&Pending| {
-                other.connection == pending.connection && other.ticket < pending.ticket
-            };
-            !live.pending().iter().any(|other| earlier(&other))
-        };
-        let sends = pending
-            .iter()
-            .filter(first_on_its_connection)
-            .map(|pending| Lane::Send(pending.clone()));
-        let attempts = self.parameters.attempts;
-        let starts = clients
-            .iter()
-            .enumerate()
-            .filter_map(|(client, (begun, busy))| {
-                let attempt = *begun;
-                (!busy && attempt < attempts).then_some(Lane::Start { client, attempt })
-            });
-        sends.chain(starts).collect()
+        live.lanes(clients, self.parameters.attempts).into()
     }
 
     fn spawn(&self, class: usize) -> Live {
-        let seam = Seam::new();
-        let env = Env::new(seam.clone(), class, self.parameters.clone());
-        let program = self.subject.process(&env);
-        Live::new(seam, program, self.clients)
+        Live::start(&*self.subject, class, &self.parameters)
     }
 
     /// A fresh process, fed with the record that leads to `to`.

@@ -6,13 +6,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-use super::input::Input;
-use super::input::Ticket;
+use super::input::{Input, Ticket};
 use super::seam::{Pending, Seam};
-use super::{Outcome, Program};
+use super::{Env, Outcome, Program};
+use crate::scenario::Parameters;
+use crate::subject::Subject;
 
 /// One attempt of one client.
 pub type Attempt = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+
+/// One thing that a process can do next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// A client that rests can begin its next attempt.
+    Start { client: usize, attempt: u32 },
+    /// A request waits for its turn on the server.
+    Send(Pending),
+}
 
 /// The tasks of one process and what they wait for.
 pub(crate) struct Live {
@@ -28,7 +38,15 @@ pub(crate) struct Live {
 const MAX_TASKS: usize = 64;
 
 impl Live {
-    pub(crate) fn new(seam: Seam, mut program: Box<dyn Program>, clients: usize) -> Self {
+    /// A process of this class of the subject's, in which nothing has happened yet.
+    pub(crate) fn start(subject: &dyn Subject, class: usize, parameters: &Parameters) -> Self {
+        let seam = Seam::new();
+        let env = Env::new(seam.clone(), class, parameters.clone());
+        let program = subject.process(&env);
+        Self::new(seam, program, subject.clients_per_process(parameters))
+    }
+
+    fn new(seam: Seam, mut program: Box<dyn Program>, clients: usize) -> Self {
         let background: Vec<_> = program.background().into_iter().map(Some).collect();
         assert!(
             clients + background.len() <= MAX_TASKS,
@@ -105,6 +123,24 @@ impl Live {
             self.tasks[task] = None;
             self.ended.push((task, outcome));
         }
+    }
+
+    /// What the process can do next: the first request on each connection, and the clients that
+    /// rest. `clients` are the attempts that each has begun, of `attempts`, and whether it is at one.
+    pub(crate) fn lanes(&self, clients: &[(u32, bool)], attempts: u32) -> Vec<Lane> {
+        let pending = self.pending();
+        let is_first = |one: &&Pending| {
+            let before =
+                |other: &Pending| other.connection == one.connection && other.ticket < one.ticket;
+            !pending.iter().any(before)
+        };
+        let sends = pending.iter().filter(is_first).cloned().map(Lane::Send);
+        let rests = clients.iter().enumerate();
+        let starts = rests.filter_map(|(client, (begun, busy))| {
+            let attempt = *begun;
+            (!busy && attempt < attempts).then_some(Lane::Start { client, attempt })
+        });
+        sends.chain(starts).collect()
     }
 
     /// The attempts that ended in the last turn.

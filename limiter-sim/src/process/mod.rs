@@ -9,13 +9,15 @@ mod seam;
 
 use std::pin::Pin;
 
-pub(crate) use automaton::{Automaton, Lane, Position};
+pub(crate) use automaton::{Automaton, Position};
 pub use clock::SimClock;
 pub use connection::SimConnection;
 pub(crate) use input::{Break, Input, Ticket};
 pub use live::Attempt;
+pub(crate) use live::{Lane, Live};
 pub use seam::Endpoint;
-pub(crate) use seam::{Pending, Seam};
+pub(crate) use seam::Pending;
+use seam::Seam;
 
 use crate::scenario::Parameters;
 
@@ -28,6 +30,17 @@ pub enum Outcome {
     Denied,
     /// No decision: the caller was told an error.
     Failed,
+}
+
+impl Outcome {
+    /// What the caller was told, in one word.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Admitted => "admitted",
+            Self::Denied => "denied",
+            Self::Failed => "error",
+        }
+    }
 }
 
 /// The client code of one process.

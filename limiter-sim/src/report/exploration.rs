@@ -6,7 +6,7 @@ use super::{Style, regression, story};
 use crate::scenario::Scenario;
 use crate::search::{self, Explored, Verdict};
 use crate::trace::{Replay, Token, replay, shrink};
-use crate::world::Fault;
+use crate::world::{Action, Fault};
 
 /// What `explore` prints; the field names are a contract.
 #[derive(Clone, Debug, Serialize)]
@@ -61,6 +61,8 @@ pub struct Exploration {
     pub notes: Vec<String>,
     /// The worst history, as a token that replays it.
     pub token: Option<String>,
+    /// The history that wastes most, where some does and none is a violation.
+    pub waste_token: Option<String>,
     /// What was found, in one sentence.
     pub story: String,
     /// A test of the same scenario, to paste into a store's own repository.
@@ -94,22 +96,31 @@ impl Exploration {
                 scenario.subject.name()
             ));
         }
-        let history = if violated {
-            shrink(scenario, findings.witness())
+        let witness = if violated {
+            Some(shrink(scenario, findings.witness()))
         } else {
-            findings.witness().to_vec()
+            findings.wasting().map(|history| shrink(scenario, history))
         };
         // One trace is taken twice more, with fresh client code each time.
-        let told = replay(scenario, &history)?;
-        let token = Token::of(scenario, &history, &told);
+        let (told, token) =
+            Self::token(scenario, witness.as_deref().unwrap_or(findings.witness()))?;
+        let mut exploration = Self::new(scenario, &explored);
+        if violated {
+            exploration.token = Some(token);
+            exploration.replay = Some(told);
+        } else if witness.is_some() {
+            exploration.waste_token = Some(token);
+        }
+        Ok(exploration)
+    }
+
+    fn token(scenario: &Scenario, history: &[Action]) -> Result<(Replay, String), String> {
+        let told = replay(scenario, history)?;
+        let token = Token::of(scenario, history, &told);
         token
             .replay(scenario)
             .map_err(|drift| format!("{} drifts: {drift}", scenario.subject.name()))?;
-        Ok(Self::new(
-            scenario,
-            explored,
-            violated.then_some((token, told)),
-        ))
+        Ok((told, token.to_string()))
     }
 
     pub(crate) fn render(&self, style: Style) -> String {
@@ -142,10 +153,13 @@ impl Exploration {
                 self.regression_test
             );
         }
+        if let Some(token) = &self.waste_token {
+            text += &format!("\nthe most waste: limiter-sim replay {token}\n");
+        }
         text
     }
 
-    fn new(scenario: &Scenario, explored: Explored, witness: Option<(Token, Replay)>) -> Self {
+    fn new(scenario: &Scenario, explored: &Explored) -> Self {
         let findings = &explored.findings;
         let worst = &findings.worst;
         Self {
@@ -158,11 +172,9 @@ impl Exploration {
             recovered: !worst.stuck,
             states: findings.states,
             executions: findings.executions,
-            vacuous: explored.vacuous,
-            notes: explored.notes,
-            token: witness.as_ref().map(|(token, _)| token.to_string()),
+            vacuous: explored.vacuous.clone(),
+            notes: explored.notes.clone(),
             story: story::sentence(scenario, findings),
-            replay: witness.map(|(_, replay)| replay),
             not_applicable: false,
             ..Self::not_applicable(scenario)
         }
@@ -205,6 +217,7 @@ impl Exploration {
             vacuous: Vec::new(),
             notes: Vec::new(),
             token: None,
+            waste_token: None,
             story,
             regression_test: regression::test(scenario),
             replay: None,

@@ -5,7 +5,7 @@ use comfy_table::Cell;
 use super::Style;
 use super::table::table;
 use crate::scenario::Scenario;
-use crate::search::{Findings, Verdict};
+use crate::search::{Figures, Findings, Verdict};
 use crate::trace::{Replay, Step};
 use crate::world::{Action, Fault};
 
@@ -93,7 +93,15 @@ pub(crate) fn steps(steps: &[Step], style: Style) -> String {
 
 /// What a replay did, with its verdict.
 pub(crate) fn replayed(scenario: &Scenario, replay: &Replay, style: Style) -> String {
-    let figures = &replay.figures;
+    format!(
+        "{}\n{}\n",
+        steps(&replay.steps, style),
+        verdict(scenario, &replay.figures)
+    )
+}
+
+/// What one history shows, in one line.
+pub(super) fn verdict(scenario: &Scenario, figures: &Figures) -> String {
     let limit = scenario.parameters.limit;
     let admitted = figures.max_admitted;
     let mut wrong = Vec::new();
@@ -108,10 +116,13 @@ pub(crate) fn replayed(scenario: &Scenario, replay: &Replay, style: Style) -> St
     if figures.stuck {
         wrong.push("nobody is admitted when the window has passed".to_owned());
     }
-    let verdict = if wrong.is_empty() {
-        format!("no violation: {admitted} admitted in one window against a limit of {limit}")
-    } else {
-        format!("violated: {}", wrong.join("; "))
+    let waste = match figures.waste {
+        0 => String::new(),
+        waste => format!("; {waste} charged that no caller was told about"),
     };
-    format!("{}\n{verdict}\n", steps(&replay.steps, style))
+    if wrong.is_empty() {
+        format!("no violation: {admitted} admitted in one window against a limit of {limit}{waste}")
+    } else {
+        format!("violated: {}{waste}", wrong.join("; "))
+    }
 }

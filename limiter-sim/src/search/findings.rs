@@ -61,12 +61,16 @@ impl Figures {
         self.overspend > 0 || self.immortal || self.stuck
     }
 
-    /// Whether a history with these figures shows at least what one with `other` shows.
+    /// Whether a history with these figures shows at least what one with `other` shows: its
+    /// violation or, where it has none, its waste.
     pub(crate) fn shows(&self, other: &Self) -> bool {
         if other.overspend > 0 {
             return self.max_admitted >= other.max_admitted;
         }
-        self.immortal >= other.immortal && self.stuck >= other.stuck
+        if other.is_violation() {
+            return self.immortal >= other.immortal && self.stuck >= other.stuck;
+        }
+        self.waste >= other.waste
     }
 }
 
@@ -87,6 +91,7 @@ pub(crate) struct Findings {
     most_admitted: Vec<Action>,
     immortal: Vec<Action>,
     stuck: Vec<Action>,
+    most_wasted: Vec<Action>,
 }
 
 impl Findings {
@@ -108,7 +113,10 @@ impl Findings {
             worst.stuck = true;
             self.stuck = history();
         }
-        worst.waste = worst.waste.max(figures.waste);
+        if figures.waste > worst.waste {
+            worst.waste = figures.waste;
+            self.most_wasted = history();
+        }
         if self.worst != before {
             self.worse_at = self.states;
         }
@@ -143,7 +151,10 @@ impl Findings {
             self.worst.stuck = true;
             self.stuck = other.stuck;
         }
-        self.worst.waste = self.worst.waste.max(other.worst.waste);
+        if other.worst.waste >= self.worst.waste {
+            self.worst.waste = other.worst.waste;
+            self.most_wasted = other.most_wasted;
+        }
         self
     }
 
@@ -169,8 +180,14 @@ impl Findings {
         Ok(
             take_again(&self.most_admitted)?.max_admitted == worst.max_admitted
                 && (!worst.immortal || take_again(&self.immortal)?.immortal)
-                && (!worst.stuck || take_again(&self.stuck)?.stuck),
+                && (!worst.stuck || take_again(&self.stuck)?.stuck)
+                && take_again(&self.most_wasted)?.waste == worst.waste,
         )
+    }
+
+    /// The history that wasted most, where some did.
+    pub(crate) fn wasting(&self) -> Option<&[Action]> {
+        (self.worst.waste > 0).then_some(&self.most_wasted)
     }
 
     /// The history to tell: the one for overspend, else for an immortal counter, else for a budget

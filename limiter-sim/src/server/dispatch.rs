@@ -164,9 +164,11 @@ impl Node {
         )
     }
 
+    /// Notes a real command that the model lacks. One that it has, and that only later versions have,
+    /// is answered as this version answers it.
     pub(crate) fn note_if_real(&mut self, request: &Request) {
         let name = request.name();
-        if super::command::is_real(&name) {
+        if request.command().is_none() && super::command::is_real(&name) {
             self.note_unmodelled(&name);
         }
     }

@@ -37,7 +37,7 @@ pub struct Node {
     pub(super) changes: Changes,
     pub(super) run: Option<super::lua::ScriptRun>,
     pub(super) out_of_memory: bool,
-    pub(super) unmodelled: Option<Box<str>>,
+    pub(super) unmodelled: Vec<String>,
     pub(super) undeclared_keys: Vec<Bytes>,
 }
 
@@ -63,7 +63,7 @@ impl Node {
             changes: Changes::default(),
             run: None,
             out_of_memory: false,
-            unmodelled: None,
+            unmodelled: Vec::new(),
             undeclared_keys: Vec::new(),
         })
     }
@@ -129,11 +129,12 @@ impl Node {
         self.acknowledging_replicas = count;
     }
 
-    /// A real command, option or Lua function that the model lacks and that was asked for. What the node
-    /// answered cannot be trusted then: whoever drives it should stop and show this.
+    /// The real commands, options and Lua functions that the model lacks and that were asked for, in
+    /// order of first use. What the node answered cannot be trusted then: whoever drives it should stop
+    /// and show this.
     #[must_use]
-    pub fn unmodelled(&self) -> Option<&str> {
-        self.unmodelled.as_deref()
+    pub fn unmodelled(&self) -> &[String] {
+        &self.unmodelled
     }
 
     /// The keys that scripts touched without declaring them, in order of first use. A cluster refuses them.
@@ -143,8 +144,8 @@ impl Node {
     }
 
     pub(crate) fn note_unmodelled(&mut self, what: &str) {
-        if self.unmodelled.is_none() {
-            self.unmodelled = Some(what.into());
+        if !self.unmodelled.iter().any(|known| known == what) {
+            self.unmodelled.push(what.to_owned());
         }
     }
 

@@ -7,7 +7,7 @@ mod step;
 mod tests;
 mod token;
 
-pub(crate) use replay::{Replay, replay};
+pub(crate) use replay::{Moment, Replay, replay};
 pub(crate) use shrink::shrink;
 pub(crate) use step::Step;
 pub(crate) use token::Token;

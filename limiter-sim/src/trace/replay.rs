@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::step::check;
 use super::{Step, Token};
+use crate::process::Outcome;
 use crate::scenario::Scenario;
 use crate::search::Figures;
 use crate::subject::{self, Call, Script, Subject};
@@ -15,7 +16,21 @@ pub(crate) struct Replay {
     pub(crate) steps: Vec<Step>,
     /// For each step, the two digits that tell what it did.
     pub(crate) checks: Vec<u8>,
+    /// For each step, what whoever takes it elsewhere has to know.
+    pub(crate) moments: Vec<Moment>,
     pub(crate) figures: Figures,
+}
+
+/// What a step did, as far as it is to be done elsewhere in the same way.
+#[derive(Clone, Debug)]
+pub(crate) struct Moment {
+    /// Requests that were executed or lost in this step.
+    pub(crate) exchanges: usize,
+    pub(crate) outcomes: Vec<Outcome>,
+    /// How much disks and replicas can know after it.
+    pub(crate) log_len: usize,
+    /// After it a key is in the last millisecond of its life.
+    pub(crate) at_a_deadline: bool,
 }
 
 /// Takes `history` from the beginning.
@@ -30,6 +45,7 @@ pub(crate) fn replay(scenario: &Scenario, history: &[Action]) -> Result<Replay, 
     let mut world = simulation.initial();
     let mut steps = Vec::with_capacity(history.len());
     let mut checks = Vec::with_capacity(history.len());
+    let mut moments = Vec::with_capacity(history.len());
     for (number, action) in history.iter().enumerate() {
         if !simulation.allows(&world, *action) {
             return Err(format!(
@@ -42,11 +58,20 @@ pub(crate) fn replay(scenario: &Scenario, history: &[Action]) -> Result<Replay, 
             return Err(trouble);
         }
         checks.push(check(&simulation.happened));
-        steps.push(Step::told(*action, &simulation.happened, &world));
+        let happened = &simulation.happened;
+        let outcomes = happened.outcomes.iter();
+        moments.push(Moment {
+            exchanges: happened.exchanges.len(),
+            outcomes: outcomes.map(|(_, outcome)| *outcome).collect(),
+            log_len: world.log_len(),
+            at_a_deadline: world.is_at_a_deadline(),
+        });
+        steps.push(Step::told(*action, happened, &world));
     }
     Ok(Replay {
         steps,
         checks,
+        moments,
         figures: simulation.figures(&world),
     })
 }

@@ -4,7 +4,7 @@ use crate::scenario::Scenario;
 use crate::search::Figures;
 use crate::world::{Action, Simulation, World};
 
-/// A shorter history that is as bad: no step can be left out, no two steps of one worker could
+/// A shorter history that shows as much: no step can be left out, no two steps of one worker could
 /// follow each other where they do not, and workers are numbered in the order in which they appear.
 pub(crate) fn shrink(scenario: &Scenario, history: &[Action]) -> Vec<Action> {
     let mut simulation = Simulation::new(scenario.clone());

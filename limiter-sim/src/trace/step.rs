@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use crate::fingerprint::Digest;
-use crate::process::Outcome;
 use crate::world::{Action, EPOCH_MS, Happened, World};
 
 /// What one step did, in words.
@@ -29,7 +28,7 @@ impl Step {
         let outcomes: Vec<&str> = happened
             .outcomes
             .iter()
-            .map(|(_, outcome)| word(*outcome))
+            .map(|(_, outcome)| outcome.word())
             .collect();
         let exchanges = happened.exchanges.iter();
         let commands: Vec<String> = exchanges
@@ -85,14 +84,6 @@ fn act(action: Action) -> String {
 #[allow(clippy::cast_possible_truncation)] // Any 8 bits of the digest will do.
 pub(super) fn check(happened: &Happened) -> u8 {
     Digest::of(happened).0 as u8
-}
-
-fn word(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Admitted => "admitted",
-        Outcome::Denied => "denied",
-        Outcome::Failed => "error",
-    }
 }
 
 fn stored(world: &World) -> String {

@@ -24,7 +24,7 @@ pub(crate) use action::{Action, Way};
 pub(crate) use aftermath::Aftermath;
 pub use fault::Fault;
 pub(crate) use fault::{FaultBounds, FaultCounts};
-pub(crate) use ledger::Ledger;
+pub(crate) use ledger::{Attempted, Ledger};
 #[cfg(test)]
 pub(crate) use mutants::Mutant;
 pub(crate) use simulation::{Happened, Simulation};
@@ -110,6 +110,19 @@ impl World {
             self.slow_from,
             &self.ledger,
         ))
+    }
+
+    /// How much disks and replicas can know of what the primary did.
+    pub(crate) fn log_len(&self) -> usize {
+        self.log.as_ref().map_or(0, Log::len)
+    }
+
+    /// Whether a key of the primary lives in the last millisecond of its life.
+    pub(crate) fn is_at_a_deadline(&self) -> bool {
+        let slot = &self.slots[self.primary];
+        let now = slot.own_time(self.now);
+        let mut entries = slot.node().keyspace();
+        entries.any(|entry| entry.deadline_ms() == Some(now))
     }
 
     /// Whether every client is done.

@@ -153,7 +153,7 @@ impl Simulation {
     /// Keeps what the server said that is no answer. A command that the model lacks, or a script that
     /// never returns, makes every answer after it worthless.
     fn note_trouble(&mut self, node: &Node, reply: &Reply) {
-        if let Some(what) = node.unmodelled() {
+        if let Some(what) = node.unmodelled().first() {
             let trouble = format!("the modelled server does not know this: {what}");
             self.trouble.get_or_insert(trouble);
         }

@@ -86,10 +86,21 @@ fn close(request: &Request, model: &Reply, real: &Reply) -> bool {
         "EVALSHA",
         "EVAL_RO",
     ];
-    if !timed.contains(&request.name().as_str()) {
-        return false;
-    }
-    near(model, real)
+    let timed = timed.contains(&request.name().as_str());
+    let are_said = matches!((model, real), (Reply::Int(0 | 1), Reply::Int(0 | 1)));
+    timed && near(model, real) || are_said && compares_deadlines(request)
+}
+
+/// `EXPIRE key 5000 GT` after `EXPIRE key 5000`: which deadline is later depends on whether a
+/// millisecond passed between them. What the key's deadline is then, the comparison of data tells.
+fn compares_deadlines(request: &Request) -> bool {
+    let is = |word: &[u8], name: &str| word.eq_ignore_ascii_case(name.as_bytes());
+    let sets_a_deadline = request.name().contains("EXPIRE");
+    let conditions = request.argv().iter().skip(3);
+    sets_a_deadline
+        && conditions
+            .into_iter()
+            .any(|word| is(word, "GT") || is(word, "LT"))
 }
 
 fn near(model: &Reply, real: &Reply) -> bool {

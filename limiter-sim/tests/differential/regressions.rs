@@ -149,6 +149,37 @@ regressions! {
     /// 6.2 takes one pattern only.
     config_get_with_two_patterns: [ask(["CONFIG", "GET", "maxmemory", "x"])];
 
+    /// A server that becomes a replica evicts before it does; a replica evicts nothing.
+    a_full_server_that_becomes_a_replica: [
+        ask(["SET", "a", ""]),
+        ask(["CONFIG", "SET", "maxmemory", "1"]),
+        ask(["CONFIG", "SET", "maxmemory-policy", "allkeys-lru"]),
+        Step::Role(Role::Replica),
+        ask(["CONFIG", "SET", "maxmemory", "0"]),
+    ];
+
+    /// 6.2 does not know EVAL_RO, and the model knows that it does not: so what it does not know itself
+    /// is still noticed later.
+    a_command_of_later_versions_and_a_sum_beyond_all_digits: [
+        ask(["SET", "a", "1e20"]),
+        ask(["EVAL_RO", "return 1", "0"]),
+        ask(["INCRBYFLOAT", "a", "100.5"]),
+    ];
+
+    /// What had expired before the server became a replica is gone, also for scripts of 6.2.
+    a_replica_with_a_key_that_had_expired: [
+        ask(["SET", "b", "", "PXAT", "1"]),
+        Step::Role(Role::Replica),
+        ask(["EVAL", "return {redis.call('EXISTS', KEYS[1]), {redis.call('TYPE', KEYS[1])}}", "1", "b"]),
+    ];
+
+    /// Whether the condition holds depends on the milliseconds between the two; the deadline does not.
+    expire_later_than_the_same: [
+        ask(["SET", "a", "x", "EX", "5000"]),
+        ask(["EXPIRE", "a", "5000", "GT"]),
+        ask(["EXPIRE", "a", "5000", "LT"]),
+    ];
+
     /// 6.2 has READWRITE without a cluster, but not READONLY.
     readonly_without_a_cluster: [ask(["READONLY"]), ask(["READWRITE"])];
 

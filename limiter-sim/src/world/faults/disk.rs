@@ -48,6 +48,24 @@ impl Simulation {
         }
     }
 
+    /// Whether just the first `kept` effects can survive a kill of the process.
+    pub(super) fn can_keep_after_kill(&self, world: &World, kept: u32) -> bool {
+        let log = world.log.as_ref();
+        log.is_some_and(|log| {
+            self.kept_by_kill(world, log.len())
+                .contains(&(kept as usize))
+        })
+    }
+
+    /// Whether just the first `kept` effects can survive a loss of power.
+    pub(super) fn can_keep_after_power_loss(&self, world: &World, kept: u32) -> bool {
+        let log = world.log.as_ref();
+        log.is_some_and(|log| {
+            let possible = self.kept_by_power_loss(world, log.len());
+            possible.contains(&(kept as usize))
+        })
+    }
+
     /// How many effects can survive a kill of the process.
     fn kept_by_kill(&self, world: &World, len: usize) -> RangeInclusive<usize> {
         match self.scenario.persistence {

@@ -60,8 +60,11 @@ impl Simulation {
                 usize::from(node) < world.slots.len()
             }
             Action::Freed { node } => self.is_full(world, node),
-            Action::Restart { node, kept } | Action::PowerLoss { node, kept } => {
-                usize::from(node) == world.primary && log_holds(world, kept)
+            Action::Restart { node, kept } => {
+                usize::from(node) == world.primary && self.can_keep_after_kill(world, kept)
+            }
+            Action::PowerLoss { node, kept } => {
+                usize::from(node) == world.primary && self.can_keep_after_power_loss(world, kept)
             }
             Action::SlowDisk => world.log.is_some() && world.slow_from.is_none(),
             Action::Failover { received } | Action::SplitBrain { received } => {
