@@ -7,6 +7,7 @@ mod corrupt;
 mod crash;
 mod denial;
 mod expiry;
+mod guarantees;
 mod harness;
 mod load;
 mod lossy;

@@ -5,6 +5,7 @@ mod json;
 mod plain;
 mod refusals;
 mod script;
+mod server;
 
 use std::process::{Command, Output};
 
