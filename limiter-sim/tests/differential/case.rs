@@ -126,7 +126,8 @@ pub(crate) fn run(server: &Server, steps: &[Step]) -> Result<(), String> {
                 // The admin's clock reading costs a round trip, but `TIME` on the client's own connection
                 // would be queued in a transaction.
                 models.tick(now_ms(&admin.ask(&time))).map_err(told)?;
-                let real = clients[*connection as usize].ask(request);
+                let real = clients[*connection as usize].try_ask(request);
+                let real = real.map_err(|error| told(format!("{request}: {error}")))?;
                 let model = models.execute(*connection, request).map_err(told)?;
                 if models
                     .memoised

@@ -15,7 +15,7 @@ pub(crate) struct Client {
 impl Client {
     pub(crate) fn connect(socket: &Path) -> std::io::Result<Self> {
         let stream = UnixStream::connect(socket)?;
-        stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+        stream.set_read_timeout(Some(Duration::from_secs(5)))?;
         Ok(Self {
             stream: BufReader::new(stream),
         })
@@ -23,15 +23,7 @@ impl Client {
 
     /// Sends requests together and reads their replies.
     pub(crate) fn ask_all(&mut self, requests: &[&Request]) -> Vec<Reply> {
-        let bytes: Vec<u8> = requests
-            .iter()
-            .flat_map(|request| request.to_resp())
-            .collect();
-        self.stream
-            .get_mut()
-            .write_all(&bytes)
-            .expect("the server takes the request");
-        requests.iter().map(|_| self.read()).collect()
+        self.try_ask_all(requests).expect("the server answers")
     }
 
     pub(crate) fn ask(&mut self, request: &Request) -> Reply {
@@ -42,25 +34,37 @@ impl Client {
         self.ask(&Request::new(words))
     }
 
-    fn line(&mut self) -> Vec<u8> {
-        let mut line = Vec::new();
-        self.stream
-            .read_until(b'\n', &mut line)
-            .expect("the server answers");
-        assert!(line.ends_with(b"\r\n"), "the server closed the connection");
-        line.truncate(line.len() - 2);
-        line
+    /// The same for one request that may get no whole reply.
+    pub(crate) fn try_ask(&mut self, request: &Request) -> std::io::Result<Reply> {
+        Ok(self.try_ask_all(&[request])?.remove(0))
     }
 
-    fn read(&mut self) -> Reply {
-        let line = self.line();
+    fn try_ask_all(&mut self, requests: &[&Request]) -> std::io::Result<Vec<Reply>> {
+        let bytes: Vec<u8> = requests
+            .iter()
+            .flat_map(|request| request.to_resp())
+            .collect();
+        self.stream.get_mut().write_all(&bytes)?;
+        requests.iter().map(|_| self.read()).collect()
+    }
+
+    fn line(&mut self) -> std::io::Result<Vec<u8>> {
+        let mut line = Vec::new();
+        self.stream.read_until(b'\n', &mut line)?;
+        assert!(line.ends_with(b"\r\n"), "the server closed the connection");
+        line.truncate(line.len() - 2);
+        Ok(line)
+    }
+
+    fn read(&mut self) -> std::io::Result<Reply> {
+        let line = self.line()?;
         let (kind, rest) = line.split_first().expect("a reply has a kind");
         let number = || {
             String::from_utf8_lossy(rest)
                 .parse::<i64>()
                 .expect("a number")
         };
-        match kind {
+        Ok(match kind {
             b'+' => Reply::Status(Bytes::from(rest)),
             b'-' => Reply::Error(Bytes::from(rest)),
             b':' => Reply::Int(number()),
@@ -68,14 +72,15 @@ impl Client {
             b'*' if rest == b"-1" => Reply::NilArray,
             b'$' => {
                 let mut text = vec![0; number() as usize + 2];
-                self.stream
-                    .read_exact(&mut text)
-                    .expect("the server answers");
+                self.stream.read_exact(&mut text)?;
                 text.truncate(text.len() - 2);
                 Reply::Bulk(text.into())
             }
-            b'*' => Reply::array((0..number()).map(|_| self.read()).collect()),
+            b'*' => {
+                let elements = (0..number()).map(|_| self.read());
+                Reply::array(elements.collect::<std::io::Result<_>>()?)
+            }
             other => panic!("an unexpected kind of reply: {other}"),
-        }
+        })
     }
 }

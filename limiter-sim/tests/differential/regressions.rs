@@ -180,6 +180,26 @@ regressions! {
         ask(["EXPIRE", "a", "5000", "LT"]),
     ];
 
+    /// From 7.0 on a lowered limit evicts before the next command, not at once.
+    a_limit_of_memory_set_in_a_transaction: [
+        ask(["MULTI"]),
+        ask(["SET", "c", "", "PX", "1000000"]),
+        ask(["CONFIG", "SET", "maxmemory-policy", "volatile-ttl"]),
+        ask(["CONFIG", "SET", "maxmemory", "1"]),
+        ask(["SET", "c", "0x10", "NX"]),
+        ask(["EXEC"]),
+    ];
+
+    /// Valkey deletes where SET has a deadline that is not in the future; Redis keeps the key for the rest
+    /// of the millisecond.
+    set_with_a_deadline_that_is_now: [ask([
+        "EVAL",
+        "local t = redis.call('TIME') local now = t[1] * 1000 + math.floor(t[2] / 1000) \
+         redis.call('SET', KEYS[1], 'x', 'PXAT', now) return redis.call('EXISTS', KEYS[1])",
+        "1",
+        "a",
+    ])];
+
     /// 6.2 has READWRITE without a cluster, but not READONLY.
     readonly_without_a_cluster: [ask(["READONLY"]), ask(["READWRITE"])];
 

@@ -148,7 +148,10 @@ fn set_config(cx: &mut Context<'_>, name: &Bytes, value: &Bytes) -> Result<(), F
     match (name.to_ascii_lowercase().as_slice(), number) {
         (b"maxmemory", Some(limit)) => {
             config.max_memory = Some(limit).filter(|limit| *limit > 0);
-            node.free_memory();
+            // From 7.0 on that is left to the next command that clients send.
+            if node.version() == Version::Redis62 {
+                node.free_memory();
+            }
         }
         (b"min-replicas-to-write", Some(count)) => config.min_replicas_to_write = count as u32,
         (b"maxmemory-policy", _) if EvictionPolicy::from_name(&value.lossy()).is_some() => {
