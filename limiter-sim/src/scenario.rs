@@ -164,6 +164,9 @@ pub struct Scenario {
     pub(crate) runs: u64,
     pub(crate) max_states: u64,
     pub(crate) patience: u64,
+    /// Explores orders, and states, that cannot make a difference: for tests that they do not.
+    #[cfg(test)]
+    pub(crate) unreduced: bool,
     /// Takes another step in place of a chosen one: a broken fault, for tests of the tests.
     #[cfg(test)]
     pub(crate) mutant: Option<crate::world::Mutant>,
@@ -187,6 +190,8 @@ impl Scenario {
             runs: 10_000,
             max_states: 100_000_000,
             patience: u64::MAX,
+            #[cfg(test)]
+            unreduced: false,
             #[cfg(test)]
             mutant: None,
         }

@@ -89,6 +89,24 @@ const ROWS: &[Row] = &[
 ];
 
 impl Cell {
+    /// Whether what happens in this cell is what happens in `other`: the same store and the same
+    /// kills, after which the disk has everything, under this policy as under that one.
+    pub(crate) fn equals(&self, other: &Self) -> bool {
+        let keeps_all = |cell: &Self| {
+            let appends = [
+                Persistence::AofNo,
+                Persistence::AofEverysec,
+                Persistence::AofAlways,
+            ];
+            let kinds = &cell.scenario.faults.kinds;
+            appends.contains(&cell.scenario.persistence)
+                && matches!(kinds[..], [(Fault::Restart, _)])
+        };
+        keeps_all(self)
+            && keeps_all(other)
+            && self.scenario.subject.name() == other.scenario.subject.name()
+    }
+
     /// Every row with every store.
     pub(crate) fn all(parameters: &Parameters, max_faults: u32, max_states: u64) -> Vec<Self> {
         let subjects = subject::catalogue();

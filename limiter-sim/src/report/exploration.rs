@@ -114,6 +114,22 @@ impl Exploration {
         Ok(exploration)
     }
 
+    /// The same exploration under another persistence that makes no difference to it.
+    pub(crate) fn under(&self, scenario: &Scenario) -> Self {
+        let renamed = |token: &String| {
+            let mut token: Token = token.parse().expect("it was written by this program");
+            token.persistence = scenario.persistence;
+            token.to_string()
+        };
+        Self {
+            persistence: scenario.persistence.name(),
+            token: self.token.as_ref().map(renamed),
+            waste_token: self.waste_token.as_ref().map(renamed),
+            regression_test: regression::test(scenario),
+            ..self.clone()
+        }
+    }
+
     fn token(scenario: &Scenario, history: &[Action]) -> Result<(Replay, String), String> {
         let told = replay(scenario, history)?;
         let token = Token::of(scenario, history, &told);

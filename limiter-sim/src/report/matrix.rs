@@ -36,11 +36,21 @@ impl Matrix {
         let next = AtomicUsize::new(0);
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let results = Mutex::new(Vec::with_capacity(cells.len()));
+        // What is the same is explored once.
+        let twin = |number: usize| {
+            cells[..number]
+                .iter()
+                .position(|cell| cell.equals(&cells[number]))
+        };
         let work = || loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(cell) = cells.get(number) else {
                 return;
             };
+            if twin(number).is_some() {
+                done();
+                continue;
+            }
             let result = Exploration::of(&cell.scenario, &|_| ());
             done();
             let mut results = results
@@ -53,14 +63,19 @@ impl Matrix {
                 scope.spawn(work);
             }
         });
-        let mut results = results.into_inner().expect("no thread panicked");
-        results.sort_by_key(|(number, _)| *number);
-        let explored = results
-            .into_iter()
-            .map(|(_, result)| result)
-            .collect::<Result<_, _>>()?;
+        let results = results.into_inner().expect("no thread panicked");
+        let mut explored: Vec<Option<Exploration>> = vec![None; cells.len()];
+        for (number, result) in results {
+            explored[number] = Some(result?);
+        }
+        for number in 0..cells.len() {
+            if let Some(twin) = twin(number) {
+                let same = explored[twin].as_ref();
+                explored[number] = same.map(|found| found.under(&cells[number].scenario));
+            }
+        }
         Ok(Self {
-            cells: explored,
+            cells: explored.into_iter().flatten().collect(),
             rows: cells.iter().map(|cell| cell.row.clone()).collect(),
             took: Duration::from_millis(clock.now().millis_since(begun)),
         })

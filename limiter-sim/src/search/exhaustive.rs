@@ -70,7 +70,7 @@ fn pass(
     let mut path: Vec<Frame> = Vec::new();
     let mut spare: Vec<Vec<Action>> = Vec::new();
     let world = simulation.initial();
-    visited.insert(world.digest());
+    visited.insert(&world, simulation.can_time_pass(&world));
     path.push(open(simulation, world, order, &mut spare));
     while let Some(frame) = path.last_mut() {
         let Some(&action) = frame.actions.get(frame.next) else {
@@ -84,7 +84,7 @@ fn pass(
         if simulation.trouble.is_some() {
             return;
         }
-        let new = visited.insert(world.digest());
+        let new = visited.insert(&world, simulation.can_time_pass(&world));
         findings.states = visited.len();
         if world.is_complete() {
             let figures = simulation.figures(&world);

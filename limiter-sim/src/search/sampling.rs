@@ -44,7 +44,7 @@ fn sample(
     let mut visited = Visited::default();
     let mut random = Random::seeded(simulation.scenario.seed);
     let initial = simulation.initial();
-    visited.insert(initial.digest());
+    visited.insert(&initial, true);
     let mut actions: Vec<Action> = Vec::new();
     let mut history: Vec<Action> = Vec::new();
     for run in 0..runs {
@@ -62,7 +62,7 @@ fn sample(
             if simulation.trouble.is_some() {
                 return findings;
             }
-            visited.insert(world.digest());
+            visited.insert(&world, true);
         }
         findings.states = visited.len();
         findings.complete(simulation.figures(&world), || history.clone());

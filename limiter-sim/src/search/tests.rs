@@ -1,6 +1,7 @@
 //! What makes a search fast changes nothing that it finds.
 
-use crate::scenario::{Persistence, Scenario};
+use crate::report::Cell;
+use crate::scenario::{Parameters, Persistence, Scenario};
 use crate::subject::catalogue;
 use crate::world::Fault;
 
@@ -54,5 +55,71 @@ fn steps_looked_up_are_steps_taken_under_faults_together() {
             .fault(Fault::LostReply, 1)
             .fault(Fault::Failover, 1);
         is_the_same_without_memory(&scenario.max_faults(2));
+    }
+}
+
+/// The worst figures, and the faults that never had a consequence.
+fn figures(scenario: &Scenario, unreduced: bool) -> String {
+    let scenario = Scenario {
+        unreduced,
+        ..scenario.clone()
+    };
+    let found = scenario.explore().expect("client code does not drift");
+    assert!(found.exhausted, "{found:?}");
+    format!(
+        "{} {} {} {} {} {:?} {}",
+        found.verdict,
+        found.max_admitted,
+        found.waste,
+        found.immortal,
+        found.recovered,
+        found.vacuous,
+        found.not_applicable,
+    )
+}
+
+#[test]
+fn orders_and_states_that_are_left_out_show_nothing_else() {
+    let parameters = Parameters {
+        workers: 2,
+        attempts: 2,
+        limit: 1,
+        ..Parameters::default()
+    };
+    for max_faults in [1, 2] {
+        for cell in Cell::all(&parameters, max_faults, u64::MAX) {
+            let scenario = cell.scenario.patience(u64::MAX);
+            let (reduced, whole) = (figures(&scenario, false), figures(&scenario, true));
+            let store = scenario.subject.name();
+            assert_eq!(
+                reduced, whole,
+                "{store} under {}, {max_faults} faults",
+                cell.row
+            );
+        }
+    }
+}
+
+#[test]
+fn faults_of_several_kinds_are_reduced_as_well() {
+    for subject in catalogue() {
+        let scenario = Scenario::new(subject).workers(3).limit(2).attempts(2);
+        let scenario = scenario
+            .fault(Fault::Evict, 2)
+            .fault(Fault::LostReply, 2)
+            .fault(Fault::Failover, 2)
+            .max_faults(2);
+        if matches!(
+            scenario.subject.name(),
+            "watch-multi" | "split" | "replica-read"
+        ) {
+            continue; // Too many states without the reductions.
+        }
+        let store = scenario.subject.name().to_owned();
+        assert_eq!(
+            figures(&scenario, false),
+            figures(&scenario, true),
+            "{store}"
+        );
     }
 }

@@ -65,6 +65,17 @@ impl Ledger {
         }
     }
 
+    /// What was admitted and what was wasted, where all of it happened at `now` and nothing else was
+    /// recorded: then whatever follows, more of both is worse.
+    pub(crate) fn sums_at(&self, now: u64) -> Option<(u64, u64)> {
+        let untold = self.untold.iter().all(|at| *at == now);
+        match self.admissions[..] {
+            [] if untold => Some((0, self.waste)),
+            [(at, units)] if untold && at == now => Some((units, self.waste)),
+            _ => None,
+        }
+    }
+
     /// Units whose callers were told yes, by instant, in order of time.
     pub(crate) fn admissions(&self) -> &[(u64, u64)] {
         &self.admissions

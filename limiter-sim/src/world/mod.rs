@@ -16,6 +16,7 @@ mod memo;
 #[cfg(test)]
 mod mutants;
 mod process;
+mod reduction;
 mod simulation;
 mod slot;
 mod traffic;
@@ -87,8 +88,14 @@ impl Replica {
 }
 
 impl World {
-    /// What tells this state from all others that could go on differently.
+    /// What tells this state from all others that could go on, or be judged, differently.
     pub(crate) fn digest(&self) -> Digest {
+        Digest::of(&(self.situation().0, &self.ledger))
+    }
+
+    /// What tells this state from all others that could go on differently. The ledger does not: it
+    /// only grows.
+    pub(crate) fn situation(&self) -> Digest {
         let mut slots = Digest::default();
         for (number, slot) in self.slots.iter().enumerate() {
             slots = Digest(
@@ -108,7 +115,6 @@ impl World {
             replica,
             self.log.as_ref().map(|log| log.digest().0),
             self.slow_from,
-            &self.ledger,
         ))
     }
 

@@ -120,6 +120,10 @@ impl Simulation {
             .chain(others.filter(|number| !repeats(world, *number)))
             .filter(|number| !world.processes[*number].crashed)
             .collect();
+        if let Some(action) = self.told_of_break(world, &numbers) {
+            actions.push(action);
+            return;
+        }
         for number in &numbers {
             self.offer_lanes(world, *number, Way::Through, actions);
         }

@@ -200,6 +200,10 @@ regressions! {
         "a",
     ])];
 
+    /// A wrong password is refused. It is not among the random commands: in a transaction, Redis 8.2 and
+    /// Valkey 9.1 announce a reply to it that they never send.
+    a_wrong_password: [ask(["AUTH", "nobody", "x"]), ask(["AUTH", "default", "x"])];
+
     /// 6.2 has READWRITE without a cluster, but not READONLY.
     readonly_without_a_cluster: [ask(["READONLY"]), ask(["READWRITE"])];
 
