@@ -22,6 +22,7 @@ pub(crate) fn client_clock_bucket() -> Client {
         clock: true,
         ..Uses::SERVER
     })
+    .denying_early()
     .charging(charges)
 }
 
