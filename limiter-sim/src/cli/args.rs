@@ -9,6 +9,7 @@ use limiter_core::{Length, MAX_UNITS};
 
 use crate::report::Cell;
 use crate::scenario::{MAX_FAULTS, Parameters, Persistence, Scenario, Search};
+use crate::server::{Config, Node, Request};
 use crate::subject::{self, Script, Subject};
 use crate::world::Fault;
 
@@ -206,10 +207,22 @@ impl ScriptArguments {
             .file
             .file_name()
             .map_or_else(String::new, |name| name.to_string_lossy().into());
+        check_script(&name, &source)?;
         let (keys, arguments) = (self.keys.clone(), self.arguments.clone());
         let script = Script::new(name, &source, keys, arguments, &self.admit_when)
             .map_err(|error| format!("--admit-when: {error}"))?;
         Ok(Arc::new(script))
+    }
+}
+
+/// # Errors
+/// What the server says where the script does not compile.
+fn check_script(name: &str, source: &str) -> Result<(), String> {
+    let mut node = Node::new(Config::default()).map_err(|error| error.to_string())?;
+    let loaded = node.execute(0, &Request::new(["SCRIPT", "LOAD", source]));
+    match loaded.as_error() {
+        Some(error) => Err(format!("{name} does not compile: {}", error.lossy())),
+        None => Ok(()),
     }
 }
 

@@ -147,11 +147,11 @@ impl Exploration {
             return format!("not applicable: {}\n", self.story);
         }
         let mut text = format!(
-            "{}: {}\n{} states, {} complete histories, {}\n",
+            "{}: {}\n{}, {}, {}\n",
             self.verdict,
             self.story,
-            self.states,
-            self.executions,
+            counted(self.states, "state", "states"),
+            counted(self.executions, "complete history", "complete histories"),
             if self.exhausted {
                 "all within the bounds"
             } else {
@@ -244,6 +244,11 @@ impl Exploration {
             replay: None,
         }
     }
+}
+
+fn counted(number: u64, one: &str, many: &str) -> String {
+    let noun = if number == 1 { one } else { many };
+    format!("{number} {noun}")
 }
 
 impl Scenario {

@@ -32,8 +32,11 @@ pub(super) fn sentence(scenario: &Scenario, findings: &Findings) -> String {
         }
         Verdict::Proved => format!(
             "{name} admits at most {admitted} in one window against a limit of {limit}, in every \
-             order of the steps of {} workers",
-            scenario.parameters.workers
+             order of the steps of {}",
+            match scenario.parameters.workers {
+                1 => "one worker".to_owned(),
+                workers => format!("{workers} workers"),
+            }
         ),
         Verdict::Bounded => format!(
             "{name} admitted at most {admitted} in one window against a limit of {limit}, in the \

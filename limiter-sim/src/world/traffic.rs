@@ -139,7 +139,7 @@ impl Simulation {
                 wrote || pending.request.can_cache_scripts(),
             )
         });
-        self.note_trouble(world.slots[slot].node(), &reply);
+        self.note_trouble(world.slots[slot].node(), &reply, wrote);
         self.note_bites(world, slot, &reply);
         self.carry(world, slot);
         self.record(world, number, pending, &reply, wrote);
@@ -152,7 +152,7 @@ impl Simulation {
 
     /// Keeps what the server said that is no answer. A command that the model lacks, or a script that
     /// never returns, makes every answer after it worthless.
-    fn note_trouble(&mut self, node: &Node, reply: &Reply) {
+    fn note_trouble(&mut self, node: &Node, reply: &Reply, wrote: bool) {
         if let Some(what) = node.unmodelled().first() {
             let trouble = format!("the modelled server does not know this: {what}");
             self.trouble.get_or_insert(trouble);
@@ -171,6 +171,9 @@ impl Simulation {
                 self.trouble.get_or_insert(trouble.to_owned());
             }
             None if text.starts_with("NOSCRIPT") => {}
+            None if wrote => self.note(format!(
+                "the server answered with an error, and what had been written before it stays: {text}"
+            )),
             None => self.note(format!("the server answered: {text}")),
         }
     }

@@ -175,13 +175,65 @@ fn what_is_wrong_with_a_script_or_its_arguments_is_said_in_one_line() {
 }
 
 #[test]
-fn what_the_server_says_to_a_script_that_does_not_compile_is_told() {
+fn a_script_that_does_not_compile_is_refused_with_what_the_server_says() {
+    let refused = explore("syntax.lua", "return return", &ADMIT);
+    assert_eq!((refused.code, refused.out.as_str()), (2, ""));
+    let said = "syntax.lua does not compile: ERR Error compiling script";
+    assert!(refused.err.contains(said), "{}", refused.err);
+    assert_eq!(refused.err.lines().count(), 1, "{}", refused.err);
+}
+
+#[test]
+fn a_script_that_fails_after_its_write_is_told_that_the_write_stays() {
+    let source = "redis.call('INCR', KEYS[1]) redis.call('PEXPIRE', KEYS[1], 'soon') return 1";
+    let found = explore("late.lua", source, &[&ADMIT[..], &["--json"]].concat());
+    assert_eq!((found.code, &found.json()["recovered"]), (1, &false.into()));
+    let notes = found.json()["notes"].to_string();
+    assert!(
+        notes.contains("what had been written before it stays"),
+        "{notes}"
+    );
+    assert!(notes.contains("not an integer"), "{notes}");
+}
+
+#[test]
+fn a_script_with_an_undeclared_key_is_explored_and_told() {
+    let source = ATOMIC.replace("KEYS[1]", "'k:' .. ARGV[1]");
     let found = explore(
-        "syntax.lua",
-        "return return",
+        "undeclared.lua",
+        &source,
         &[&ADMIT[..], &["--json"]].concat(),
     );
+    assert_eq!(
+        (found.code, &found.json()["verdict"]),
+        (0, &"proved".into())
+    );
     let notes = found.json()["notes"].to_string();
-    assert!(notes.contains("Error compiling script"), "{notes}");
-    assert_eq!((found.code, &found.json()["recovered"]), (1, &false.into()));
+    assert!(notes.contains("did not declare: k:2"), "{notes}");
+}
+
+#[test]
+fn a_script_that_replies_in_json_is_explored() {
+    let source =
+        format!("local function decide() {ATOMIC} end return cjson.encode({{ok = decide()}})");
+    let admit = ["--admit-when", "reply == '{\"ok\":1}'", "--json"];
+    let found = explore("json.lua", &source, &admit);
+    assert_eq!(
+        (found.code, &found.json()["max_admitted"]),
+        (0, &2.into()),
+        "{}",
+        found.err
+    );
+    assert_eq!(found.json()["notes"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn a_script_that_never_returns_is_refused() {
+    let refused = explore("endless.lua", "while true do end", &ADMIT);
+    assert_eq!((refused.code, refused.out.as_str()), (2, ""));
+    assert!(
+        refused.err.contains("did not return within"),
+        "{}",
+        refused.err
+    );
 }
