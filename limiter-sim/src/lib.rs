@@ -125,6 +125,8 @@ mod choose;
 pub mod cli;
 mod fingerprint;
 pub mod judge;
+#[doc(hidden)]
+pub mod measure;
 mod process;
 mod reality;
 mod report;

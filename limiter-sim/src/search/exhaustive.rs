@@ -86,6 +86,7 @@ fn pass(
         }
         let new = visited.insert(&world, simulation.can_time_pass(&world));
         findings.states = visited.len();
+        findings.paths += u64::from(world.is_complete() || !new);
         if world.is_complete() {
             let figures = simulation.figures(&world);
             findings.complete(figures, || history(&path));

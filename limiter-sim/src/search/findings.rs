@@ -94,6 +94,8 @@ pub(crate) struct Findings {
     worse_at: u64,
     /// Steps taken.
     pub(crate) steps: u64,
+    /// Ends of histories: complete, or in a state that was seen before.
+    pub(crate) paths: u64,
     most_admitted: Vec<Action>,
     immortal: Vec<Action>,
     stuck: Vec<Action>,

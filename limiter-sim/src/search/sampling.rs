@@ -64,6 +64,7 @@ fn sample(
             }
             visited.insert(&world, true);
         }
+        findings.paths += 1;
         findings.states = visited.len();
         findings.complete(simulation.figures(&world), || history.clone());
         if run.is_multiple_of(1 << 12) {

@@ -195,7 +195,8 @@ regressions! {
     set_with_a_deadline_that_is_now: [ask([
         "EVAL",
         "local t = redis.call('TIME') local now = t[1] * 1000 + math.floor(t[2] / 1000) \
-         redis.call('SET', KEYS[1], 'x', 'PXAT', now) return redis.call('EXISTS', KEYS[1])",
+         redis.call('SET', KEYS[1], 'x', 'PXAT', now) local there = redis.call('EXISTS', KEYS[1]) \
+         redis.call('DEL', KEYS[1]) return there",
         "1",
         "a",
     ])];

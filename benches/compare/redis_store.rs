@@ -1,0 +1,3 @@
+pub(crate) fn section() -> String {
+    String::new()
+}
