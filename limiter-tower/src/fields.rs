@@ -1,0 +1,134 @@
+//! Fields that tell what is left: a draft, and the historical ones. None is sent unless it is asked
+//! for.
+
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderValue};
+use limiter_core::{Acquire, Decision, Policy, RuleKind};
+use sfv::{KeyRef, ListSerializer, StringRef};
+
+use crate::answer::whole_seconds;
+
+/// Which fields tell what is left. They are a snapshot and no reservation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fields {
+    /// None.
+    #[default]
+    None,
+    /// `RateLimit-Policy` and `RateLimit` by draft-ietf-httpapi-ratelimit-headers-11: a draft, which
+    /// may change. Each policy is an item by its name: `"search";q=100;w=60` and `"search";r=42;t=17`,
+    /// in units of the policy (`qu` says which, where the draft has a word for it) and whole seconds.
+    /// Integers end at 999,999,999,999,999; a window below a second has no `w`; `t` is when the budget
+    /// is as new or, after a denial, the wait. Policies whose names are not printable ASCII are left
+    /// out. Scopes are not sent: a policy's name stands for its scope.
+    Draft11,
+    /// `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`, as many services send
+    /// them and none defines: of the policy with the least left, in its units; the reset is in whole
+    /// seconds from now.
+    Historical,
+}
+
+/// The largest integer of a structured field (RFC 9651 §3.3.1).
+const LARGEST: u64 = 999_999_999_999_999;
+
+/// What one policy has left.
+struct Left<'a> {
+    policy: &'a Policy,
+    remaining: u64,
+    /// `None` where nothing that is waited for changes it.
+    reset: Option<Duration>,
+}
+
+impl Fields {
+    /// Adds the fields of a decision on `request`.
+    pub(crate) fn add(self, request: &Acquire, decision: &Decision, to: &mut HeaderMap) {
+        let left = left(request, decision);
+        match self {
+            Self::None => {}
+            Self::Draft11 => draft(&left, to),
+            Self::Historical => historical(&left, to),
+        }
+    }
+}
+
+/// What the policies that were asked, or that denied, have left.
+fn left<'a>(request: &'a Acquire, decision: &'a Decision) -> Vec<Left<'a>> {
+    match decision {
+        Decision::Admitted(admission) => request
+            .charges()
+            .iter()
+            .zip(admission.grants())
+            .map(|(charge, grant)| Left {
+                policy: charge.budget().policy(),
+                remaining: grant.remaining,
+                reset: Some(grant.resets_in),
+            })
+            .collect(),
+        Decision::Denied(denial) => denial
+            .refusals()
+            .iter()
+            .map(|refusal| Left {
+                policy: refusal.budget.policy(),
+                remaining: refusal.remaining,
+                reset: refusal.wait.duration(),
+            })
+            .collect(),
+    }
+}
+
+fn integer(number: u64) -> sfv::Integer {
+    let number = i64::try_from(number.min(LARGEST)).expect("below 2^63");
+    sfv::Integer::try_from(number).expect("as large as they may be")
+}
+
+fn draft(left: &[Left<'_>], to: &mut HeaderMap) {
+    let key = |name: &'static str| KeyRef::from_str(name).expect("a key");
+    let (mut policies, mut states) = (ListSerializer::new(), ListSerializer::new());
+    for Left {
+        policy,
+        remaining,
+        reset,
+    } in left
+    {
+        let Ok(name) = StringRef::from_str(policy.name()) else {
+            continue;
+        };
+        let mut item = policies.bare_item(name);
+        item = item.parameter(key("q"), integer(policy.limit().get()));
+        let unit = policy.unit();
+        if ["content-bytes", "concurrent-requests"].contains(&unit)
+            && let Ok(unit) = StringRef::from_str(unit)
+        {
+            item = item.parameter(key("qu"), unit);
+        }
+        let length = policy.rule().length().as_millis();
+        if policy.rule().kind() != RuleKind::InFlight && length >= 1000 {
+            let _ = item.parameter(key("w"), integer(length.div_ceil(1000)));
+        }
+        let item = states.bare_item(name);
+        let item = item.parameter(key("r"), integer(*remaining));
+        if let Some(reset) = reset {
+            let _ = item.parameter(key("t"), integer(whole_seconds(*reset)));
+        }
+    }
+    for (name, list) in [
+        ("ratelimit-policy", policies.finish()),
+        ("ratelimit", states.finish()),
+    ] {
+        if let Some(value) = list.and_then(|list| HeaderValue::try_from(list).ok()) {
+            to.insert(name, value);
+        }
+    }
+}
+
+fn historical(left: &[Left<'_>], to: &mut HeaderMap) {
+    let Some(least) = left.iter().min_by_key(|left| left.remaining) else {
+        return;
+    };
+    to.insert("x-ratelimit-limit", least.policy.limit().get().into());
+    to.insert("x-ratelimit-remaining", least.remaining.into());
+    if let Some(reset) = least.reset {
+        to.insert("x-ratelimit-reset", whole_seconds(reset).into());
+    }
+}

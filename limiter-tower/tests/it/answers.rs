@@ -1,0 +1,254 @@
+//! What is answered in place of the service.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use http::StatusCode;
+use limiter_core::{
+    Acquire, Budget, BudgetStore, Capabilities, Cost, Decision, Error, FailureMode, Limiter,
+    Policy, Snapshot,
+};
+use limiter_tower::{RateLimitLayer, header};
+
+use crate::support::{Body, MINUTE, ask, by_key, layer, policy, request, send, store};
+
+#[tokio::test]
+async fn what_is_admitted_reaches_the_service_and_is_answered_by_it() {
+    let layer = layer(1);
+    let answer = ask(&layer).await;
+    assert_eq!(
+        (answer.status(), answer.text.as_str()),
+        (StatusCode::OK, "hello")
+    );
+    assert_eq!(answer.field("retry-after"), None);
+    assert_eq!(ask(&layer).await.status(), StatusCode::TOO_MANY_REQUESTS);
+}
+
+#[tokio::test]
+async fn a_denial_explains_the_condition() {
+    let layer = layer(1);
+    assert_eq!(ask(&layer).await.status(), StatusCode::OK);
+    let answer = ask(&layer).await;
+    assert_eq!(
+        answer.field("content-type"),
+        Some("application/problem+json")
+    );
+    let problem = answer.json();
+    assert_eq!(problem["title"], "The rate limit is used up");
+    assert_eq!(
+        problem["detail"],
+        "search: try again in 61 seconds. Others may come first."
+    );
+    let told = &problem["policies"][0];
+    assert_eq!(
+        (&told["name"], &told["limit"], &told["remaining"]),
+        (&"search".into(), &1.into(), &0.into())
+    );
+    assert_eq!(told["retry_after_ms"], 60_001);
+}
+
+#[tokio::test]
+async fn a_denial_says_when_to_come_again() {
+    let layer = layer(1);
+    ask(&layer).await;
+    let answer = ask(&layer).await;
+    // A window of 60 s contains its last millisecond: 60,001 ms are 61 whole seconds.
+    assert_eq!(answer.field("retry-after"), Some("61"));
+}
+
+#[tokio::test]
+async fn whoever_waits_as_told_is_admitted() {
+    let (store, clock) = store();
+    let layer = by_key(store, [policy(1)]);
+    ask(&layer).await;
+    let seconds: u64 = ask(&layer)
+        .await
+        .field("retry-after")
+        .unwrap()
+        .parse()
+        .unwrap();
+    clock.advance(Duration::from_secs(seconds));
+    assert_eq!(ask(&layer).await.status(), StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_wait_below_a_second_is_told_as_one() {
+    let short = Policy::named("p").scope("s").limit(1);
+    let short = short
+        .first_arrival(Duration::from_millis(5))
+        .build()
+        .unwrap();
+    let layer = by_key(store().0, [short]);
+    ask(&layer).await;
+    assert_eq!(ask(&layer).await.field("retry-after"), Some("1"));
+}
+
+#[tokio::test]
+async fn a_refusal_is_not_to_be_stored() {
+    for layer in [layer(0), by_key(store().0, [policy(1)])] {
+        ask(&layer).await;
+        assert_eq!(ask(&layer).await.field("cache-control"), Some("no-store"));
+    }
+}
+
+#[tokio::test]
+async fn the_body_has_the_status_of_the_response() {
+    let layer = layer(0).never_status(StatusCode::PAYLOAD_TOO_LARGE);
+    let answer = ask(&layer).await;
+    assert_eq!(answer.status(), StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(answer.json()["status"], 413);
+}
+
+#[tokio::test]
+async fn what_can_never_be_admitted_is_told_apart_and_names_no_wait() {
+    let layer = layer(5).cost(|_| Cost::new(6).unwrap());
+    let answer = ask(&layer).await;
+    assert_eq!(answer.status(), StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(answer.field("retry-after"), None);
+    let problem = answer.json();
+    assert!(
+        problem["type"].as_str().unwrap().ends_with("/never"),
+        "{problem}"
+    );
+    assert_eq!(
+        problem["policies"][0]["retry_after_ms"],
+        serde_json::Value::Null
+    );
+}
+
+#[tokio::test]
+async fn plain_text_is_sent_to_those_who_prefer_it() {
+    let layer = layer(0);
+    let plain = request()
+        .header("accept", "text/plain")
+        .body(Body::default());
+    let answer = send(&layer, plain.unwrap()).await;
+    assert_eq!(
+        answer.field("content-type"),
+        Some("text/plain; charset=utf-8")
+    );
+    assert!(
+        answer.text.starts_with("The request asks for more than"),
+        "{}",
+        answer.text
+    );
+}
+
+#[tokio::test]
+async fn neither_identity_nor_the_stores_own_words_are_told() {
+    let layer = by_key(store().0, [policy(1)]);
+    ask(&layer).await;
+    let denied = ask(&layer).await;
+    assert!(!denied.text.contains("alice"), "{}", denied.text);
+    let broken = ask(&broken(Error::unavailable("host redis-7.internal refused"))).await;
+    assert!(!broken.text.contains("redis"), "{}", broken.text);
+}
+
+#[tokio::test]
+async fn several_policies_are_charged_all_or_none_and_the_denied_are_named() {
+    let minute = policy(3);
+    let day = Policy::named("daily").scope("GET /search").limit(2);
+    let day = day.first_arrival(24 * 60 * MINUTE).build().unwrap();
+    let layer = by_key(store().0, [minute, day]);
+    for _ in 0..2 {
+        assert_eq!(ask(&layer).await.status(), StatusCode::OK);
+    }
+    let problem = ask(&layer).await.json();
+    assert_eq!(problem["policies"].as_array().map(Vec::len), Some(1));
+    assert_eq!(problem["policies"][0]["name"], "daily");
+}
+
+#[tokio::test]
+async fn a_service_wide_policy_is_shared_by_all() {
+    let whole = Policy::named("service").scope("all").limit(2);
+    let whole = whole.first_arrival(MINUTE).build().unwrap();
+    let layer = layer(5).service_wide([whole]);
+    for key in ["alice", "bob"] {
+        let own = http::Request::builder().header("x-api-key", key);
+        let answer = send(&layer, own.body(Body::default()).unwrap()).await;
+        assert_eq!(answer.status(), StatusCode::OK);
+    }
+    let problem = ask(&layer).await.json();
+    assert_eq!(problem["policies"][0]["name"], "service");
+}
+
+/// A store that fails.
+#[derive(Debug)]
+struct Broken(Error);
+
+impl std::fmt::Display for Broken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Broken")
+    }
+}
+
+impl Broken {
+    fn error(&self) -> Error {
+        let error = Error::new(self.0.kind(), self.0.message());
+        match self.0.retry_in() {
+            Some(wait) => error.with_retry_in(wait),
+            None => error,
+        }
+    }
+}
+
+#[async_trait]
+impl BudgetStore for Broken {
+    async fn acquire(&self, _: &Acquire) -> Result<Decision, Error> {
+        Err(self.error())
+    }
+
+    async fn peek(&self, _: &Budget) -> Result<Snapshot, Error> {
+        Err(self.error())
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        store().0.capabilities()
+    }
+}
+
+fn broken(error: Error) -> RateLimitLayer<Broken> {
+    by_key(Broken(error), [policy(5)])
+}
+
+#[tokio::test]
+async fn what_cannot_be_decided_is_503_and_never_429() {
+    for error in [
+        Error::unavailable("away"),
+        Error::uncertain("lost"),
+        Error::corrupt("foreign"),
+    ] {
+        let answer = ask(&broken(error)).await;
+        assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(answer.field("retry-after"), None, "nobody knows when");
+        assert_eq!(answer.field("cache-control"), Some("no-store"));
+        assert!(
+            answer.json()["type"]
+                .as_str()
+                .unwrap()
+                .ends_with("/undecided")
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_circuit_that_knows_its_next_probe_says_when_to_come_again() {
+    let open = Error::unavailable("open").with_retry_in(Duration::from_millis(1_200));
+    assert_eq!(ask(&broken(open)).await.field("retry-after"), Some("2"));
+}
+
+#[tokio::test]
+async fn a_request_that_is_set_up_wrongly_is_500() {
+    let answer = ask(&broken(Error::invalid("two slots"))).await;
+    assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
+}
+
+#[tokio::test]
+async fn a_failure_mode_that_admits_lets_the_request_through() {
+    let broken = Broken(Error::unavailable("away"));
+    let limiter = Limiter::new(broken, [policy(5)])
+        .unwrap()
+        .on_failure(FailureMode::Admit);
+    let layer = RateLimitLayer::new(limiter, header("x-api-key").unwrap());
+    assert_eq!(ask(&layer).await.status(), StatusCode::OK);
+}

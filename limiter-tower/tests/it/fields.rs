@@ -1,0 +1,93 @@
+//! Fields that tell what is left.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use limiter_core::{MAX_UNITS, Policy};
+use limiter_tower::Fields;
+
+use crate::support::{MINUTE, ask, by_key, layer, policy, store};
+
+#[tokio::test]
+async fn no_field_is_sent_unless_it_is_asked_for() {
+    let answer = ask(&layer(5)).await;
+    for name in ["ratelimit", "ratelimit-policy", "x-ratelimit-limit"] {
+        assert_eq!(answer.field(name), None);
+    }
+}
+
+#[tokio::test]
+async fn the_drafts_fields_tell_policies_and_what_they_have_left() {
+    let layer = layer(2).fields(Fields::Draft11);
+    let first = ask(&layer).await;
+    assert_eq!(first.field("ratelimit-policy"), Some("\"search\";q=2;w=60"));
+    assert_eq!(first.field("ratelimit"), Some("\"search\";r=1;t=61"));
+    ask(&layer).await;
+    let denied = ask(&layer).await;
+    assert_eq!(denied.status(), StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(denied.field("ratelimit"), Some("\"search\";r=0;t=61"));
+}
+
+#[tokio::test]
+async fn retry_after_is_never_earlier_than_the_fields() {
+    let layer = layer(1).fields(Fields::Draft11);
+    ask(&layer).await;
+    let denied = ask(&layer).await;
+    let told = denied.field("ratelimit").unwrap();
+    let t: u64 = told.rsplit_once("t=").unwrap().1.parse().unwrap();
+    assert!(denied.field("retry-after").unwrap().parse::<u64>().unwrap() >= t);
+}
+
+#[tokio::test]
+async fn integers_end_where_structured_fields_do() {
+    let layer = by_key(store().0, [policy(MAX_UNITS)]).fields(Fields::Draft11);
+    let answer = ask(&layer).await;
+    assert_eq!(
+        answer.field("ratelimit-policy"),
+        Some("\"search\";q=999999999999999;w=60")
+    );
+    assert_eq!(
+        answer.field("ratelimit"),
+        Some("\"search\";r=999999999999999;t=61")
+    );
+}
+
+fn named(name: &str, unit: &str, length: Duration) -> Policy {
+    let policy = Policy::named(name).scope(name).unit(unit).limit(5);
+    policy.first_arrival(length).build().unwrap()
+}
+
+#[tokio::test]
+async fn short_windows_omit_w_and_only_the_drafts_units_are_named() {
+    let policies = [
+        named("short", "requests", Duration::from_millis(500)),
+        named("bytes", "content-bytes", MINUTE),
+        named("tokens", "tokens", Duration::from_millis(1_500)),
+    ];
+    let layer = by_key(store().0, policies).fields(Fields::Draft11);
+    assert_eq!(
+        ask(&layer).await.field("ratelimit-policy"),
+        Some("\"short\";q=5, \"bytes\";q=5;qu=\"content-bytes\";w=60, \"tokens\";q=5;w=2")
+    );
+}
+
+#[tokio::test]
+async fn a_name_that_no_structured_field_can_hold_is_left_out() {
+    let layer = by_key(store().0, [named("größe", "requests", MINUTE)]);
+    let answer = ask(&layer.fields(Fields::Draft11)).await;
+    assert_eq!(
+        (answer.status(), answer.field("ratelimit")),
+        (StatusCode::OK, None)
+    );
+}
+
+#[tokio::test]
+async fn the_historical_fields_are_those_of_the_policy_with_the_least_left() {
+    let tight = Policy::named("tight").scope("t").limit(2);
+    let tight = tight.first_arrival(MINUTE).build().unwrap();
+    let layer = by_key(store().0, [policy(9), tight]).fields(Fields::Historical);
+    let answer = ask(&layer).await;
+    let told =
+        ["limit", "remaining", "reset"].map(|name| answer.field(&format!("x-ratelimit-{name}")));
+    assert_eq!(told, [Some("2"), Some("1"), Some("61")]);
+}
