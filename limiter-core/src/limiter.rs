@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{
     Acquire, Admission, Authority, Budget, BudgetStore, Charge, Cost, Decision, Error, ErrorKind,
-    FailureMode, Identity, Nonces, Policy, Receipt, Refunded, Renewed, RequestId,
+    FailureMode, Identity, Nonces, Observer, Policy, Receipt, Refunded, Renewed, RequestId,
 };
 
 /// Binds a store to the policies that one kind of work is charged to, and to a [`FailureMode`].
@@ -33,6 +33,7 @@ pub struct Limiter<S> {
     policies: Vec<Policy>,
     failure_mode: FailureMode,
     nonces: Option<Box<dyn Nonces>>,
+    observer: Option<Box<dyn Observer>>,
     admitted_by_mode: AtomicU64,
 }
 
@@ -62,6 +63,7 @@ impl<S: BudgetStore> Limiter<S> {
             policies,
             failure_mode: FailureMode::Refuse,
             nonces: None,
+            observer: None,
             admitted_by_mode: AtomicU64::new(0),
         })
     }
@@ -78,6 +80,14 @@ impl<S: BudgetStore> Limiter<S> {
     #[must_use]
     pub fn with_nonces(mut self, nonces: impl Nonces + 'static) -> Self {
         self.nonces = Some(Box::new(nonces));
+        self
+    }
+
+    /// Tells `observer` what callers are told, after the failure mode: what the store itself
+    /// answered, a wrapper around it can tell.
+    #[must_use]
+    pub fn observed_by(mut self, observer: impl Observer + 'static) -> Self {
+        self.observer = Some(Box::new(observer));
         self
     }
 
@@ -131,10 +141,14 @@ impl<S: BudgetStore> Limiter<S> {
         {
             request = request.with_nonce(nonces.next());
         }
-        match self.store.acquire(&request).await {
+        let answer = match self.store.acquire(&request).await {
             Err(error) => self.without_store(&request, error).await,
             decided => decided,
+        };
+        if let Some(observer) = &self.observer {
+            observer.observe(&request, answer.as_ref());
         }
+        answer
     }
 
     /// Gives back what `receipt` proves was charged, to whoever was charged.
