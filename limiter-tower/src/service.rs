@@ -108,7 +108,11 @@ impl<S: BudgetStore> Settings<S> {
                 answer::denied(request.headers(), &denial, self.never_status)
             }
         };
-        response.headers_mut().extend(fields);
+        let headers = response.headers_mut();
+        for (name, value) in &fields {
+            // A layer further in may have told of its own policies: the field is a list.
+            headers.append(name, value.clone());
+        }
         Ok(response)
     }
 

@@ -46,8 +46,10 @@ pub fn on_redis(url: &str) -> Result<Shared, Error> {
 /// The limits of the service.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Searches of one key in ten seconds.
+    /// Searches of one key in one window.
     pub searches_each: u64,
+    /// How long such a window is.
+    pub window: Duration,
     /// Searches of all keys in one second.
     pub searches_in_all: u64,
     /// Exports of one key at once.
@@ -58,6 +60,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             searches_each: 5,
+            window: Duration::from_secs(10),
             searches_in_all: 1_000,
             exports_at_once: 2,
         }
@@ -77,7 +80,7 @@ pub fn service(
     let each = Policy::named("search")
         .scope("GET /search")
         .limit(limits.searches_each)
-        .first_arrival(Duration::from_secs(10))
+        .first_arrival(limits.window)
         .build()?;
     let in_all = Policy::named("search-in-all")
         .scope("GET /search")
@@ -102,10 +105,14 @@ pub fn service(
             .check()?)
     };
     let each = layer(each)?;
-    // A cluster cannot charge the budget of one key and that of all in one decision: two layers can.
+    // A cluster cannot charge the budget of one key and that of all in one decision; two layers can,
+    // at a price: what the inner one denies the outer one has charged.
     let in_all = layer(in_all)?;
     let router = Router::new()
-        .route("/search", get(search).layer::<_, Infallible>(in_all).layer(each))
+        .route(
+            "/search",
+            get(search).layer::<_, Infallible>(in_all).layer(each),
+        )
         .route("/export", get(export).layer(layer(exports)?))
         .route("/plain", get(search))
         .route("/metrics", get(move || async move { metrics.render() }));

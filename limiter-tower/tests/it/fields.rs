@@ -6,7 +6,9 @@ use http::StatusCode;
 use limiter_core::{MAX_UNITS, Policy};
 use limiter_tower::Fields;
 
-use crate::support::{MINUTE, ask, by_key, layer, policy, store};
+use tower::{Layer, ServiceExt, service_fn};
+
+use crate::support::{Body, MINUTE, ask, by_key, hello, layer, policy, request, store};
 
 #[tokio::test]
 async fn no_field_is_sent_unless_it_is_asked_for() {
@@ -79,6 +81,19 @@ async fn a_name_that_no_structured_field_can_hold_is_left_out() {
         (answer.status(), answer.field("ratelimit")),
         (StatusCode::OK, None)
     );
+}
+
+#[tokio::test]
+async fn layers_within_layers_tell_of_all_policies() {
+    let tight = Policy::named("tight").scope("t").limit(2);
+    let tight = tight.first_arrival(MINUTE).build().unwrap();
+    let inner = by_key(store().0, [tight]).fields(Fields::Draft11);
+    let outer = layer(9).fields(Fields::Draft11);
+    let service = outer.layer(inner.layer(service_fn(hello)));
+    let request = request().body(Body::default()).unwrap();
+    let answer = service.oneshot(request).await.unwrap();
+    let told: Vec<_> = answer.headers().get_all("ratelimit").iter().collect();
+    assert_eq!(told, ["\"tight\";r=1;t=61", "\"search\";r=8;t=61"]);
 }
 
 #[tokio::test]
