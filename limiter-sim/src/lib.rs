@@ -30,7 +30,7 @@
 //!
 //! | verdict | meaning |
 //! |---|---|
-//! | `violated` | a history admits more than the limit in one window, or leaves a counter that denies for ever, or leaves a budget that does not recover when the window has passed, or, without faults, tells its callers what no order of single decisions tells |
+//! | `violated` | a history admits more than the limit in one window, or leaves a counter that denies for ever, or leaves a budget that does not recover when the window has passed |
 //! | `proved` | every state within the scenario's bounds was seen, and none does that |
 //! | `bounded` | the search ended before every state was seen, and found none that does |
 //!
@@ -114,9 +114,8 @@
 //! - **One primary.** Clusters, their slots and redirections, and sentinels are not modelled.
 //! - **Clocks** jump; they do not drift. A promoted replica has the reference clock, and clocks do
 //!   not differ at the beginning.
-//! - **Linearizability** is sampled: 200 random histories without faults, of stores that promise the
-//!   first-arrival window and do not deny early. Waits, `remaining` and totals that a store reports
-//!   are not judged: only whether it admitted.
+//! - **Linearizability** of histories is not judged, and neither are waits, `remaining` and totals
+//!   that a store reports: only whether it admitted.
 //! - **The server** lacks commands and details, which [`server`] lists. A real command that it
 //!   lacks, when it is asked for, ends the exploration with an error that names it.
 

@@ -41,7 +41,6 @@ struct Told {
     waste: u64,
     immortal: bool,
     recovered: bool,
-    linearizable: bool,
 }
 
 impl From<Figures> for Told {
@@ -52,7 +51,6 @@ impl From<Figures> for Told {
             waste: figures.waste,
             immortal: figures.immortal,
             recovered: !figures.stuck,
-            linearizable: !figures.not_linearizable,
         }
     }
 }

@@ -162,6 +162,7 @@ impl Automaton {
     }
 
     /// Whether this client is in the middle of an attempt.
+    #[cfg(test)]
     pub(crate) fn is_at_work(&self, at: Position, client: usize) -> bool {
         self.node(at).clients[client].1
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::line::Line;
-use super::server::{Server, Setup};
+use super::server::Server;
 use crate::process::Endpoint;
 use crate::scenario::Persistence;
 
@@ -43,12 +43,7 @@ pub(super) struct Needs {
 
 impl Fleet {
     pub(super) fn start(program: &Path, needs: Needs) -> Result<Self, String> {
-        let setup = Setup {
-            persistence: needs.persistence,
-            slow_disk: needs.slow_disk,
-            replicates: needs.heir || needs.reader,
-        };
-        let mut primary = Server::start(program, setup)?;
+        let mut primary = Server::start(program, needs.persistence, needs.slow_disk)?;
         let reader = match needs.reader {
             true => Some(Reader {
                 server: primary.replica()?,

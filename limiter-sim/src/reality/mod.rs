@@ -111,14 +111,10 @@ pub(crate) fn reproduce(
         }
     }
     let figures = stage.figures()?;
-    let mut reality = Reality {
+    Ok(Reality {
         server: stage.server_name().to_owned(),
         model,
         real,
         figures,
-    };
-    // What callers were told in which order is the same history, where it is the same.
-    reality.figures.not_linearizable =
-        reality.model.figures.not_linearizable && reality.parts_at().is_none();
-    Ok(reality)
+    })
 }

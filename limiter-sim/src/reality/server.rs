@@ -17,25 +17,11 @@ use crate::server::{Reply, Version};
 /// How long something that a server does by itself is waited for.
 const PATIENCE_MS: u64 = 20_000;
 
-/// Ports that are tried, where one is needed.
-const PORTS: u32 = 5;
-
-/// How a server is set up.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Setup {
-    pub(super) persistence: Persistence,
-    /// Its fsyncs can be made to take long.
-    pub(super) slow_disk: bool,
-    /// It has replicas, or becomes one.
-    pub(super) replicates: bool,
-}
-
 /// A server that runs. Dropping it kills it and removes its directory.
 pub(super) struct Server {
     program: PathBuf,
-    setup: Setup,
+    persistence: Persistence,
     dir: TempDir,
-    /// Where replicas find it; 0 if there are none.
     port: u16,
     process: Child,
     /// A connection for what no client does.
@@ -44,41 +30,23 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Starts a server of its own.
-    pub(super) fn start(program: &Path, setup: Setup) -> Result<Self, String> {
-        // Somebody else may take a port between the moment at which it is free and that at which the
-        // server asks for it.
-        let mut tries = if setup.replicates { PORTS } else { 1 };
-        loop {
-            tries -= 1;
-            match Self::start_once(program, setup) {
-                Err(_) if tries > 0 => {}
-                result => return result,
-            }
-        }
-    }
-
-    fn start_once(program: &Path, setup: Setup) -> Result<Self, String> {
+    /// Starts a server of its own; `slow` prepares its disk for fsyncs that take long.
+    pub(super) fn start(
+        program: &Path,
+        persistence: Persistence,
+        slow: bool,
+    ) -> Result<Self, String> {
         let dir = tempfile::Builder::new()
             .prefix("limiter-sim-")
             .tempdir()
             .map_err(|error| format!("no directory for a server: {error}"))?;
-        let slow_disk = match setup.slow_disk {
-            true => Some(SlowDisk::prepare(dir.path())?),
-            false => None,
-        };
-        let port = if setup.replicates { free_port()? } else { 0 };
-        let process = launch(
-            program,
-            setup.persistence,
-            dir.path(),
-            port,
-            slow_disk.as_ref(),
-        )?;
+        let slow_disk = slow.then(|| SlowDisk::prepare(dir.path())).transpose()?;
+        let port = free_port()?;
+        let process = launch(program, persistence, dir.path(), port, slow_disk.as_ref())?;
         let mut server = Self {
             admin: Line::to(&socket(dir.path()))?,
             program: program.to_owned(),
-            setup,
+            persistence,
             dir,
             port,
             process,
@@ -90,7 +58,8 @@ impl Server {
 
     /// A replica of this server, which has all that it has.
     pub(super) fn replica(&mut self) -> Result<Self, String> {
-        let mut replica = Self::start(&self.program, self.setup)?;
+        let slow = self.slow_disk.is_some();
+        let mut replica = Self::start(&self.program, self.persistence, slow)?;
         replica.follow(self)?;
         Ok(replica)
     }
@@ -135,7 +104,7 @@ impl Server {
         let slow_disk = self.slow_disk.as_ref();
         self.process = launch(
             &self.program,
-            self.setup.persistence,
+            self.persistence,
             self.dir.path(),
             self.port,
             slow_disk,
@@ -327,12 +296,7 @@ pub(super) fn until(
 
 /// Which server the program at `path` is.
 pub(super) fn version(path: &Path) -> Result<Version, String> {
-    let setup = Setup {
-        persistence: Persistence::None,
-        slow_disk: false,
-        replicates: false,
-    };
-    let name = Server::start(path, setup)?.name()?;
+    let name = Server::start(path, Persistence::None, false)?.name()?;
     // The model knows a line of releases, of which it was compared with one.
     let line = |version: &Version| {
         let release = version.to_string();

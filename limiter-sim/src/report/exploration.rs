@@ -49,9 +49,6 @@ pub struct Exploration {
     pub immortal: bool,
     /// Whether, after every history, a fresh caller is admitted when the window has passed.
     pub recovered: bool,
-    /// Whether, without faults, callers were told what some order of single decisions tells, in all
-    /// of 200 random histories.
-    pub linearizable: bool,
     /// Distinct states.
     pub states: u64,
     /// Histories that were followed to their end.
@@ -189,7 +186,6 @@ impl Exploration {
             waste: worst.waste,
             immortal: worst.immortal,
             recovered: !worst.stuck,
-            linearizable: !worst.not_linearizable,
             states: findings.states,
             executions: findings.executions,
             vacuous: explored.vacuous.clone(),
@@ -231,7 +227,6 @@ impl Exploration {
             waste: 0,
             immortal: false,
             recovered: true,
-            linearizable: true,
             states: 0,
             executions: 0,
             not_applicable: true,

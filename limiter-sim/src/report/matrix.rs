@@ -151,11 +151,10 @@ impl Matrix {
 const LEGEND: &str = "\
 Each cell: the most units that one window admitted, in the worst history.
   =   proved: every state within the bounds was seen, and none admits more
-  !   violated: some history admits more than the limit, or is marked with ∞, x or o
+  !   violated: some history admits more than the limit, or is marked with ∞ or x
   ~   bounded: the search ended before every state was seen
   ∞   some history leaves a counter that denies for ever
   x   after some history nobody is admitted when the window has passed
-  o   without faults, some callers are told what no order of single decisions tells
   w   some history wastes: units are charged that no caller is told about
   .   the fault cannot meet the store
 ";
@@ -173,7 +172,6 @@ fn mark(cell: &Exploration) -> Mark {
     for (shown, sign) in [
         (cell.immortal, '∞'),
         (!cell.recovered, 'x'),
-        (!cell.linearizable, 'o'),
         (cell.waste > 0, 'w'),
     ] {
         if shown {

@@ -24,9 +24,6 @@ pub(super) fn sentence(scenario: &Scenario, findings: &Findings) -> String {
         Verdict::Violated if worst.immortal => {
             format!("{name} left a counter that denies for ever{under}{why}")
         }
-        Verdict::Violated if worst.not_linearizable => {
-            format!("{name} told its callers what no order of single decisions tells{why}")
-        }
         Verdict::Violated => {
             format!("{name} admitted nobody when the window had passed{under}{why}")
         }
@@ -121,9 +118,6 @@ pub(super) fn verdict(scenario: &Scenario, figures: &Figures) -> String {
     }
     if figures.stuck {
         wrong.push("nobody is admitted when the window has passed".to_owned());
-    }
-    if figures.not_linearizable {
-        wrong.push("the callers were told what no order of single decisions tells".to_owned());
     }
     let waste = match figures.waste {
         0 => String::new(),

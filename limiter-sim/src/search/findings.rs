@@ -38,9 +38,6 @@ pub(crate) struct Figures {
     pub(crate) immortal: bool,
     /// When all faults are over and the window has passed, nobody is admitted.
     pub(crate) stuck: bool,
-    /// Without a fault, callers were told what no order of single decisions tells. Searches do not
-    /// ask: it is a matter of whole histories, not of states.
-    pub(crate) not_linearizable: bool,
 }
 
 impl Figures {
@@ -57,12 +54,11 @@ impl Figures {
             waste: ledger.waste(),
             immortal: aftermath.immortal,
             stuck: !aftermath.recovered,
-            not_linearizable: false,
         }
     }
 
     pub(crate) fn is_violation(&self) -> bool {
-        self.overspend > 0 || self.immortal || self.stuck || self.not_linearizable
+        self.overspend > 0 || self.immortal || self.stuck
     }
 
     /// Whether a history with these figures shows at least what one with `other` shows: its
@@ -72,9 +68,7 @@ impl Figures {
             return self.max_admitted >= other.max_admitted;
         }
         if other.is_violation() {
-            return self.immortal >= other.immortal
-                && self.stuck >= other.stuck
-                && self.not_linearizable >= other.not_linearizable;
+            return self.immortal >= other.immortal && self.stuck >= other.stuck;
         }
         self.waste >= other.waste
     }
@@ -100,7 +94,6 @@ pub(crate) struct Findings {
     immortal: Vec<Action>,
     stuck: Vec<Action>,
     most_wasted: Vec<Action>,
-    not_linearizable: Vec<Action>,
 }
 
 impl Findings {
@@ -194,19 +187,13 @@ impl Findings {
         )
     }
 
-    /// A history without faults does not linearize.
-    pub(crate) fn does_not_linearize(&mut self, history: Vec<Action>) {
-        self.worst.not_linearizable = true;
-        self.not_linearizable = history;
-    }
-
     /// The history that wasted most, where some did.
     pub(crate) fn wasting(&self) -> Option<&[Action]> {
         (self.worst.waste > 0).then_some(&self.most_wasted)
     }
 
     /// The history to tell: the one for overspend, else for an immortal counter, else for a budget
-    /// that does not recover, else the one that does not linearize; where there is none of these, the one that admitted most.
+    /// that does not recover; where there is none of these, the one that admitted most.
     pub(crate) fn witness(&self) -> &[Action] {
         if self.worst.overspend > 0 {
             &self.most_admitted
@@ -214,8 +201,6 @@ impl Findings {
             &self.immortal
         } else if self.worst.stuck {
             &self.stuck
-        } else if self.worst.not_linearizable {
-            &self.not_linearizable
         } else {
             &self.most_admitted
         }

@@ -11,7 +11,7 @@ mod visited;
 pub(crate) use findings::{Figures, Findings, Verdict};
 
 use crate::scenario::{Scenario, Search};
-use crate::world::{Fault, Simulation, first_that_does_not_linearize};
+use crate::world::{Fault, Simulation};
 
 /// The part of the states that a search with fewer faults, which only makes witnesses smaller, may
 /// see.
@@ -19,9 +19,6 @@ const SHARE_OF_SMALLER: u64 = 32;
 
 /// Random histories that are followed after a search that was cut short.
 const RUNS_AFTER_CUT: u64 = 500;
-
-/// Random histories that are judged by what their callers were told.
-const RUNS_TO_LINEARIZE: u64 = 200;
 
 /// What a search found, and what it has to say about itself.
 pub(crate) struct Explored {
@@ -62,14 +59,6 @@ pub(crate) fn explore(scenario: &Scenario, progress: &dyn Fn(u64)) -> Result<Exp
         }
         Search::Random | Search::Pct => sampling::search(&mut simulation, scenario.runs, progress),
     };
-    let mut findings = findings;
-    if scenario.faults.kinds.is_empty()
-        && !scenario.subject.may_deny_early()
-        && !findings.worst.is_violation()
-        && let Some(history) = first_that_does_not_linearize(scenario, RUNS_TO_LINEARIZE)?
-    {
-        findings.does_not_linearize(history);
-    }
     let kinds = scenario.faults.kinds.iter().map(|(fault, _)| *fault);
     let vacuous = kinds
         .filter(|fault| simulation.bites.of(*fault) == 0)

@@ -34,7 +34,6 @@ pub struct Client {
     about: String,
     flaw: Option<String>,
     uses: Uses,
-    denies_early: bool,
     charges: Charges,
     acquire: Arc<dyn Fn(Env) -> Attempt + Send + Sync>,
 }
@@ -51,7 +50,6 @@ impl Client {
             about: about.into(),
             flaw: None,
             uses: Uses::SERVER,
-            denies_early: false,
             charges: |_, _, _| 0,
             acquire: Arc::new(move |env| Box::pin(acquire(env))),
         }
@@ -68,14 +66,6 @@ impl Client {
     #[must_use]
     pub fn using(mut self, uses: Uses) -> Self {
         self.uses = uses;
-        self
-    }
-
-    /// Says that it may deny although the first-arrival rule would admit: by another rule, or by
-    /// shares of the limit. Then its histories are not asked to linearize.
-    #[must_use]
-    pub fn denying_early(mut self) -> Self {
-        self.denies_early = true;
         self
     }
 
@@ -110,10 +100,6 @@ impl Subject for Client {
 
     fn uses(&self) -> Uses {
         self.uses
-    }
-
-    fn may_deny_early(&self) -> bool {
-        self.denies_early
     }
 
     fn charges(&self, request: &Request, reply: &Reply, parameters: &Parameters) -> i64 {

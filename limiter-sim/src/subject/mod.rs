@@ -54,12 +54,6 @@ pub trait Subject: fmt::Debug + Send + Sync {
         Uses::SERVER
     }
 
-    /// Whether it may deny although the first-arrival rule would admit: by another rule, or by shares
-    /// of the limit. Otherwise histories without faults must linearize against that rule.
-    fn may_deny_early(&self) -> bool {
-        false
-    }
-
     /// Which kind of process worker number `worker` is. Processes of one class run the same code
     /// with the same arguments: histories that differ only in who of them is who are explored once.
     fn class(&self, _worker: usize, _parameters: &Parameters) -> usize {

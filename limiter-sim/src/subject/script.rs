@@ -106,11 +106,6 @@ impl Subject for Script {
         }
     }
 
-    /// Nobody says by which rule a script decides: only how much it may admit.
-    fn may_deny_early(&self) -> bool {
-        true
-    }
-
     fn class(&self, worker: usize, _: &Parameters) -> usize {
         let differ = self.mentions("{worker}") || self.mentions("{random}");
         if differ { worker } else { 0 }

@@ -33,7 +33,6 @@ pub struct StoreSubject {
     flaw: Option<String>,
     uses: Uses,
     keeps_state: bool,
-    denies_early: bool,
     charges: Charges,
     build: Arc<Build>,
 }
@@ -51,7 +50,6 @@ impl StoreSubject {
             flaw: None,
             uses: Uses::SERVER,
             keeps_state: false,
-            denies_early: false,
             charges: |_, _, _| 0,
             build: Arc::new(move |env| Arc::new(build(env))),
         }
@@ -75,14 +73,6 @@ impl StoreSubject {
     #[must_use]
     pub fn keeping_state(mut self) -> Self {
         self.keeps_state = true;
-        self
-    }
-
-    /// Says that it may deny although the first-arrival rule would admit: by another rule, or by
-    /// shares of the limit. Then its histories are not asked to linearize.
-    #[must_use]
-    pub fn denying_early(mut self) -> Self {
-        self.denies_early = true;
         self
     }
 
@@ -147,10 +137,6 @@ impl Subject for StoreSubject {
 
     fn uses(&self) -> Uses {
         self.uses
-    }
-
-    fn may_deny_early(&self) -> bool {
-        self.denies_early
     }
 
     fn charges(&self, request: &Request, reply: &Reply, parameters: &Parameters) -> i64 {

@@ -8,7 +8,7 @@ use crate::process::Outcome;
 use crate::scenario::Scenario;
 use crate::search::Figures;
 use crate::subject::{self, Call, Script, Subject};
-use crate::world::{Action, Calls, Simulation};
+use crate::world::{Action, Simulation};
 
 /// What a history did when it was taken again.
 #[derive(Clone, Debug)]
@@ -43,7 +43,6 @@ pub(crate) fn replay(scenario: &Scenario, history: &[Action]) -> Result<Replay, 
         ..scenario.clone()
     });
     let mut world = simulation.initial();
-    let mut calls = Calls::new(&world);
     let mut steps = Vec::with_capacity(history.len());
     let mut checks = Vec::with_capacity(history.len());
     let mut moments = Vec::with_capacity(history.len());
@@ -54,7 +53,7 @@ pub(crate) fn replay(scenario: &Scenario, history: &[Action]) -> Result<Replay, 
                 number + 1
             ));
         }
-        calls.step(&mut simulation, &mut world, *action);
+        simulation.step(&mut world, *action);
         if let Some(trouble) = simulation.trouble {
             return Err(trouble);
         }
@@ -69,14 +68,11 @@ pub(crate) fn replay(scenario: &Scenario, history: &[Action]) -> Result<Replay, 
         });
         steps.push(Step::told(*action, happened, &world));
     }
-    let mut figures = simulation.figures(&world);
-    figures.not_linearizable =
-        !scenario.subject.may_deny_early() && !calls.linearize(&scenario.parameters);
     Ok(Replay {
         steps,
         checks,
         moments,
-        figures,
+        figures: simulation.figures(&world),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::scenario::Scenario;
 use crate::search::Figures;
-use crate::world::{Action, Calls, Simulation, World};
+use crate::world::{Action, Simulation, World};
 
 /// A shorter history that shows as much: no step can be left out, no two steps of one worker could
 /// follow each other where they do not, and workers are numbered in the order in which they appear.
@@ -100,17 +100,13 @@ struct Result {
 /// Takes what is possible of `history` and judges where it ends.
 fn outcome(simulation: &mut Simulation, history: &[Action]) -> Result {
     let mut world: World = simulation.initial();
-    let mut calls = Calls::new(&world);
     let mut taken = Vec::with_capacity(history.len());
     for action in history {
         if simulation.allows(&world, *action) {
-            calls.step(simulation, &mut world, *action);
+            simulation.step(&mut world, *action);
             taken.push(*action);
         }
     }
-    let mut figures = simulation.figures(&world);
-    if !figures.is_violation() && !simulation.scenario.subject.may_deny_early() {
-        figures.not_linearizable = !calls.linearize(&simulation.scenario.parameters);
-    }
+    let figures = simulation.figures(&world);
     Result { taken, figures }
 }

@@ -8,7 +8,7 @@ use super::{Action, FaultBounds, World};
 use crate::choose::Random;
 use crate::judge::{Answer, Call, linearizes};
 use crate::process::{Lane, Outcome};
-use crate::scenario::{Parameters, Scenario};
+use crate::scenario::Scenario;
 
 /// Follows random histories without faults, and gives the first that does not linearize.
 ///
@@ -22,88 +22,91 @@ pub(crate) fn first_that_does_not_linearize(
         faults: FaultBounds::default(),
         ..scenario.clone()
     });
+    let parameters = scenario.parameters.clone();
     let mut random = Random::seeded(scenario.seed);
-    let mut actions = Vec::new();
     for _ in 0..histories {
-        let mut world = simulation.initial();
-        let (mut history, mut calls) = (Vec::new(), Calls::new(&world));
-        while !world.is_complete() {
-            simulation.actions(&world, &mut actions);
-            let action = actions[random.below(actions.len())];
-            calls.step(&mut simulation, &mut world, action);
-            if let Some(trouble) = simulation.trouble {
-                return Err(trouble);
-            }
-            history.push(action);
-        }
-        if !calls.linearize(&scenario.parameters) {
-            return Ok(Some(history));
+        let seen = simulation.seen(&mut random)?;
+        if !linearizes(
+            &seen.calls,
+            &seen.clock,
+            parameters.limit,
+            parameters.window_ms,
+        ) {
+            return Ok(Some(seen.history));
         }
     }
     Ok(None)
 }
 
-/// What callers saw of one history so far.
-#[derive(Debug)]
-pub(crate) struct Calls {
-    ended: Vec<Call>,
-    /// The calls that have begun, by process and client: in which step, and when.
-    begun: BTreeMap<(usize, usize), (u64, u64)>,
+/// What callers saw of one history.
+struct Seen {
+    history: Vec<Action>,
+    calls: Vec<Call>,
     /// The instants that the clock showed.
     clock: Vec<u64>,
-    steps: u64,
-    disturbed: bool,
 }
 
-impl Calls {
-    /// Of the history that begins in `world`.
-    pub(crate) fn new(world: &World) -> Self {
-        Self {
-            ended: Vec::new(),
-            begun: BTreeMap::new(),
+/// The calls that have begun, by process and client: in which step, and when.
+type Begun = BTreeMap<(usize, usize), (u64, u64)>;
+
+impl Simulation {
+    /// Follows one random history.
+    fn seen(&mut self, random: &mut Random) -> Result<Seen, String> {
+        let mut world = self.initial();
+        let mut begun = Begun::new();
+        let mut actions = Vec::new();
+        let mut seen = Seen {
+            history: Vec::new(),
+            calls: Vec::new(),
             clock: vec![world.now],
-            steps: 0,
-            disturbed: false,
+        };
+        while !world.is_complete() {
+            self.actions(&world, &mut actions);
+            let action = actions[random.below(actions.len())];
+            let number = seen.history.len() as u64;
+            if let Some(caller) = self.caller(&world, action) {
+                begun.insert(caller, (number, world.now));
+            }
+            self.step(&mut world, action);
+            if let Some(trouble) = &self.trouble {
+                return Err(trouble.clone());
+            }
+            seen.history.push(action);
+            seen.clock.push(world.now);
+            self.end_calls(&world, &mut begun, number, &mut seen.calls);
+        }
+        Ok(seen)
+    }
+
+    /// Who begins a call by this step, if anybody does.
+    fn caller(&self, world: &World, action: Action) -> Option<(usize, usize)> {
+        let Action::Go { process, lane, .. } = action else {
+            return None;
+        };
+        let number = usize::from(process);
+        let lanes = self.automaton.lanes_at(world.processes[number].position);
+        match lanes[usize::from(lane)] {
+            Lane::Start { client, .. } => Some((number, client)),
+            Lane::Send(_) => None,
         }
     }
 
-    /// Takes a step, and notes which calls begin and end in it.
-    pub(crate) fn step(&mut self, simulation: &mut Simulation, world: &mut World, action: Action) {
-        if let Some(caller) = caller(simulation, world, action) {
-            self.begun.insert(caller, (self.steps, world.now));
-        }
-        simulation.step(world, action);
-        self.disturbed |= action.fault().is_some();
-        self.clock.push(world.now);
-        self.end(simulation, world);
-        self.steps += 1;
-    }
-
-    /// Whether what was seen could have been a history of single steps. A history with faults is
-    /// not asked: a fault may lose what was counted.
-    pub(crate) fn linearize(&self, parameters: &Parameters) -> bool {
-        let (limit, window_ms) = (parameters.limit, parameters.window_ms);
-        self.disturbed || linearizes(&self.ended, &self.clock, limit, window_ms)
-    }
-
-    /// Moves the calls that ended in this step from those that have begun to those that have ended.
-    fn end(&mut self, simulation: &Simulation, world: &World) {
+    /// Moves the calls that ended in step `number` from `begun` to `calls`.
+    fn end_calls(&self, world: &World, begun: &mut Begun, number: u64, calls: &mut Vec<Call>) {
         // Processes are told in their order, and so are the calls that have begun.
-        let mut outcomes = simulation.happened.outcomes.to_vec();
-        let (ended, steps) = (&mut self.ended, self.steps);
-        self.begun.retain(|(process, client), (step, at)| {
+        let mut outcomes = self.happened.outcomes.to_vec();
+        begun.retain(|(process, client), (step, at)| {
             let position = world.processes[*process].position;
-            if simulation.automaton.is_at_work(position, *client) {
+            if self.automaton.is_at_work(position, *client) {
                 return true;
             }
             let told = outcomes.iter().position(|(of, _)| of == client);
-            // A crash ends a call whose caller is told nothing.
-            let answer = told.map_or(Outcome::Failed, |told| outcomes.remove(told).1);
-            ended.push(Call {
-                steps: *step..=steps,
+            let told = told.expect("who is at work no more was told something");
+            calls.push(Call {
+                steps: *step..=number,
                 instants: *at..=world.now,
-                cost: simulation.scenario.parameters.cost,
-                answer: match answer {
+                cost: self.scenario.parameters.cost,
+                answer: match outcomes.remove(told).1 {
                     Outcome::Admitted => Answer::Admitted,
                     Outcome::Denied => Answer::Denied,
                     Outcome::Failed => Answer::Unknown,
@@ -111,21 +114,6 @@ impl Calls {
             });
             false
         });
-    }
-}
-
-/// Who begins a call by this step, if anybody does.
-fn caller(simulation: &Simulation, world: &World, action: Action) -> Option<(usize, usize)> {
-    let Action::Go { process, lane, .. } = action else {
-        return None;
-    };
-    let number = usize::from(process);
-    let lanes = simulation
-        .automaton
-        .lanes_at(world.processes[number].position);
-    match lanes[usize::from(lane)] {
-        Lane::Start { client, .. } => Some((number, client)),
-        Lane::Send(_) => None,
     }
 }
 

@@ -5,7 +5,6 @@ mod bounds;
 mod cli;
 mod determinism;
 mod giving_back;
-mod linearizable;
 mod promised;
 mod property;
 mod states;

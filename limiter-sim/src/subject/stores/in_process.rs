@@ -62,10 +62,6 @@ impl Subject for Partitioned {
         Uses::PROCESS
     }
 
-    fn may_deny_early(&self) -> bool {
-        true
-    }
-
     /// Workers differ in their shares: the class of each is its share.
     fn class(&self, worker: usize, parameters: &Parameters) -> usize {
         let (limit, workers) = (parameters.limit, parameters.workers as u64);

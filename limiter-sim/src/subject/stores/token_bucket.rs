@@ -22,7 +22,6 @@ pub(crate) fn client_clock_bucket() -> Client {
         clock: true,
         ..Uses::SERVER
     })
-    .denying_early()
     .charging(charges)
 }
 

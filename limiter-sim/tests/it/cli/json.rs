@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::run;
 
-const EXPLORATION: [&str; 27] = [
+const EXPLORATION: [&str; 25] = [
     "store",
     "faults",
     "max_faults",
@@ -25,13 +25,11 @@ const EXPLORATION: [&str; 27] = [
     "waste",
     "immortal",
     "recovered",
-    "linearizable",
     "states",
     "executions",
     "not_applicable",
     "vacuous",
     "token",
-    "waste_token",
     "story",
 ];
 
