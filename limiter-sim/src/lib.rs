@@ -133,10 +133,13 @@ mod subject;
 mod trace;
 mod world;
 
+pub use judge::Promise;
 pub use process::{Attempt, Endpoint, Env, Outcome, Program, SimClock, SimConnection};
 pub use report::Exploration;
 pub use scenario::{Parameters, Persistence, Scenario, Search};
 #[doc(hidden)]
 pub use subject::Call;
-pub use subject::{Charges, Client, Script, StoreSubject, Subject, Uses, catalogue, named};
+pub use subject::{
+    Charges, Client, Promises, Script, StoreSubject, Subject, Uses, catalogue, named,
+};
 pub use world::Fault;

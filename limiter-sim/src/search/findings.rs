@@ -1,8 +1,6 @@
 //! What a search found.
 
-use crate::judge;
-use crate::scenario::Parameters;
-use crate::world::{Action, Aftermath, Ledger};
+use crate::world::{Action, Aftermath};
 
 /// What a search says about a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,17 +39,13 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    pub(crate) fn of(ledger: &Ledger, aftermath: Aftermath, parameters: &Parameters) -> Self {
-        let max_admitted = judge::max_admitted(
-            ledger.admissions(),
-            ledger.untold(),
-            parameters.window_ms,
-            parameters.cost,
-        );
+    /// `judged` are the units that counted at once, and those of them that are too many.
+    pub(crate) fn of(judged: (u64, u64), waste: u64, aftermath: Aftermath) -> Self {
+        let (max_admitted, overspend) = judged;
         Self {
             max_admitted,
-            overspend: max_admitted.saturating_sub(parameters.limit),
-            waste: ledger.waste(),
+            overspend,
+            waste,
             immortal: aftermath.immortal,
             stuck: !aftermath.recovered,
         }

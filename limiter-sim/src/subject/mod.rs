@@ -10,12 +10,13 @@ mod stores;
 use std::fmt;
 
 pub use catalogue::{catalogue, named};
-pub use client::{Charges, Client};
+pub use client::{Charges, Client, Promises};
 #[doc(hidden)]
 pub use script::Call;
 pub use script::Script;
 pub use store::StoreSubject;
 
+use crate::judge::Promise;
 use crate::process::{Env, Program};
 use crate::scenario::Parameters;
 use crate::server::{Reply, Request};
@@ -47,6 +48,12 @@ pub trait Subject: fmt::Debug + Send + Sync {
     /// Whether a process keeps state of its own from one attempt to the next.
     fn keeps_state(&self) -> bool {
         false
+    }
+
+    /// What it promises: the first-arrival window of the scenario's limit and length, unless it says
+    /// otherwise.
+    fn promise(&self, parameters: &Parameters) -> Promise {
+        Promise::first_arrival(parameters)
     }
 
     /// Which parts of the world its callers depend on: a fault elsewhere cannot meet it.

@@ -24,7 +24,7 @@ pub(crate) use action::{Action, Way};
 pub(crate) use aftermath::Aftermath;
 pub use fault::Fault;
 pub(crate) use fault::{FaultBounds, FaultCounts};
-pub(crate) use ledger::Ledger;
+use ledger::Ledger;
 #[cfg(test)]
 pub(crate) use mutants::Mutant;
 pub(crate) use simulation::{Happened, Simulation};
