@@ -41,6 +41,7 @@ pub struct Client {
     charges: Charges,
     promise: Option<Promises>,
     distinct: bool,
+    unordered: Option<String>,
     acquire: Arc<dyn Fn(Env) -> Attempt + Send + Sync>,
 }
 
@@ -59,6 +60,7 @@ impl Client {
             charges: |_, _, _| 0,
             promise: None,
             distinct: false,
+            unordered: None,
             acquire: Arc::new(move |env| Box::pin(acquire(env))),
         }
     }
@@ -98,6 +100,14 @@ impl Client {
         self.distinct = true;
         self
     }
+
+    /// Says that it may answer otherwise than its rule would, and why in a clause: see
+    /// [`Subject::unordered`].
+    #[must_use]
+    pub fn unordered(mut self, why: impl Into<String>) -> Self {
+        self.unordered = Some(why.into());
+        self
+    }
 }
 
 impl Subject for Client {
@@ -133,6 +143,10 @@ impl Subject for Client {
             || Promise::first_arrival(parameters),
             |promise| promise(parameters),
         )
+    }
+
+    fn unordered(&self) -> Option<&str> {
+        self.unordered.as_deref()
     }
 
     fn charges(&self, request: &Request, reply: &Reply, parameters: &Parameters) -> i64 {
