@@ -16,6 +16,7 @@ struct Replayed<'a> {
     waste: u64,
     immortal: bool,
     recovered: bool,
+    linearizes: bool,
     steps: &'a [Step],
 }
 
@@ -38,6 +39,7 @@ pub(super) fn run(arguments: &ReplayArguments) -> Result<u8, String> {
             waste: figures.waste,
             immortal: figures.immortal,
             recovered: !figures.stuck,
+            linearizes: !figures.disordered,
             steps: &replay.steps,
         })?;
     } else {

@@ -49,6 +49,10 @@ pub struct Exploration {
     pub immortal: bool,
     /// Whether, after every history, a fresh caller is admitted when the window has passed.
     pub recovered: bool,
+    /// Whether without faults, in a sample of 200 histories, some order of the calls explains all
+    /// answers. Also true where that was not looked for: under faults, and for subjects that may
+    /// answer otherwise.
+    pub linearizes: bool,
     /// Distinct states.
     pub states: u64,
     /// Histories that were followed to their end.
@@ -156,6 +160,7 @@ impl Exploration {
             waste: worst.waste,
             immortal: worst.immortal,
             recovered: !worst.stuck,
+            linearizes: !worst.disordered,
             states: findings.states,
             executions: findings.executions,
             vacuous: explored.vacuous,
@@ -199,6 +204,7 @@ impl Exploration {
             waste: 0,
             immortal: false,
             recovered: true,
+            linearizes: true,
             states: 0,
             executions: 0,
             not_applicable: true,

@@ -170,10 +170,11 @@ const LEGEND: &str = "\
 Each cell: the most units that counted at once (in one window, in one interval, out of a bucket, in
 leases), in the worst history.
   =   proved: every state within the bounds was seen, and none admits more
-  !   violated: some history admits more than the limit, or is marked with ∞ or x
+  !   violated: some history admits more than the limit, or is marked with ∞, x or ≠
   ~   bounded: the search ended before every state was seen
   ∞   some history leaves a counter that denies for ever
   x   after some history nobody is admitted when the window has passed
+  ≠   without faults, no order of the calls of some history explains their answers (200 are sampled)
   w   some history wastes: units are charged that no caller is told about
   .   the fault cannot meet the store
 ";
@@ -191,6 +192,7 @@ fn mark(cell: &Exploration) -> Mark {
     for (shown, sign) in [
         (cell.immortal, '∞'),
         (!cell.recovered, 'x'),
+        (!cell.linearizes, '≠'),
         (cell.waste > 0, 'w'),
     ] {
         if shown {

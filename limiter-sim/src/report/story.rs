@@ -24,9 +24,12 @@ pub(super) fn sentence(scenario: &Scenario, findings: &Findings) -> String {
         Verdict::Violated if worst.immortal => {
             format!("{name} left a counter that denies for ever{under}{why}")
         }
-        Verdict::Violated => {
+        Verdict::Violated if worst.stuck => {
             format!("{name} admitted nobody when the window had passed{under}{why}")
         }
+        Verdict::Violated => format!(
+            "{name} gave answers without any fault that no order of its calls explains{why}"
+        ),
         Verdict::Proved => format!(
             "{name} admits at most {admitted} in one window against a limit of {limit}, in every \
              order of the steps of {} workers",
@@ -107,6 +110,9 @@ pub(crate) fn replayed(scenario: &Scenario, replay: &Replay, style: Style) -> St
     }
     if figures.stuck {
         wrong.push("nobody is admitted when the window has passed".to_owned());
+    }
+    if figures.disordered {
+        wrong.push("no order of the calls explains their answers".to_owned());
     }
     let verdict = if wrong.is_empty() {
         format!("no violation: {admitted} admitted in one window against a limit of {limit}")

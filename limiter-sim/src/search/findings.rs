@@ -36,6 +36,8 @@ pub(crate) struct Figures {
     pub(crate) immortal: bool,
     /// When all faults are over and the window has passed, nobody is admitted.
     pub(crate) stuck: bool,
+    /// Nothing failed, and no order of the calls explains their answers.
+    pub(crate) disordered: bool,
 }
 
 impl Figures {
@@ -48,17 +50,26 @@ impl Figures {
             waste,
             immortal: aftermath.immortal,
             stuck: !aftermath.recovered,
+            disordered: false,
         }
     }
 
     pub(crate) fn is_violation(&self) -> bool {
-        self.overspend > 0 || self.immortal || self.stuck
+        self.overspend > 0 || self.immortal || self.stuck || self.disordered
+    }
+
+    /// Whether nothing worse is to be told of the history than that its calls have no order.
+    pub(crate) fn is_told_for_its_order(&self) -> bool {
+        self.disordered && self.overspend == 0 && !self.immortal && !self.stuck
     }
 
     /// Whether a history with these figures shows at least what one with `other` shows.
     pub(crate) fn shows(&self, other: &Self) -> bool {
         if other.overspend > 0 {
             return self.max_admitted >= other.max_admitted;
+        }
+        if other.is_told_for_its_order() {
+            return self.disordered;
         }
         self.immortal >= other.immortal && self.stuck >= other.stuck
     }
@@ -81,6 +92,7 @@ pub(crate) struct Findings {
     most_admitted: Vec<Action>,
     immortal: Vec<Action>,
     stuck: Vec<Action>,
+    disordered: Vec<Action>,
 }
 
 impl Findings {
@@ -106,6 +118,12 @@ impl Findings {
         if self.worst != before {
             self.worse_at = self.states;
         }
+    }
+
+    /// In this history, without faults, no order of the calls explains their answers.
+    pub(super) fn has_no_order(&mut self, history: Vec<Action>) {
+        self.worst.disordered = true;
+        self.disordered = history;
     }
 
     /// Whether there is a violation, and none of the last `patience` states led to a worse one.
@@ -163,12 +181,13 @@ impl Findings {
         Ok(
             take_again(&self.most_admitted)?.max_admitted == worst.max_admitted
                 && (!worst.immortal || take_again(&self.immortal)?.immortal)
-                && (!worst.stuck || take_again(&self.stuck)?.stuck),
+                && (!worst.stuck || take_again(&self.stuck)?.stuck)
+                && (!worst.disordered || take_again(&self.disordered)?.disordered),
         )
     }
 
     /// The history to tell: the one for overspend, else for an immortal counter, else for a budget
-    /// that does not recover; where there is none of these, the one that admitted most.
+    /// that does not recover, else for calls without an order; where there is none of these, the one that admitted most.
     pub(crate) fn witness(&self) -> &[Action] {
         if self.worst.overspend > 0 {
             &self.most_admitted
@@ -176,6 +195,8 @@ impl Findings {
             &self.immortal
         } else if self.worst.stuck {
             &self.stuck
+        } else if self.worst.disordered {
+            &self.disordered
         } else {
             &self.most_admitted
         }

@@ -215,7 +215,8 @@ impl Simulation {
             .into_iter()
             .flat_map(|deadline| [deadline, deadline + 1])
             .collect();
-        for process in &world.processes {
+        let alive = world.processes.iter().filter(|process| !process.crashed);
+        for process in alive {
             let timers = self.automaton.timers_at(process.position).iter();
             instants.extend(timers.map(|(_, due)| due.saturating_add_signed(-process.offset_ms)));
         }
@@ -279,6 +280,9 @@ impl Simulation {
     pub(super) fn fire_timers(&mut self, world: &mut World, number: usize) {
         loop {
             let process = &world.processes[number];
+            if process.crashed {
+                return;
+            }
             let (position, own) = (process.position, process.own_time(world.now));
             let due = |(_, due): &&(_, u64)| *due <= own;
             let Some((timer, _)) = self.automaton.timers_at(position).iter().find(due) else {
