@@ -114,9 +114,9 @@ impl Block {
         match self {
             Self::FirstArrival => given.clone(),
             Self::Others => Parameters {
-                workers: given.workers.min(3),
-                attempts: given.attempts.max(2),
-                limit: given.limit.min(2),
+                workers: given.workers.min(2),
+                attempts: 2,
+                limit: given.limit.min(1),
                 ..given.clone()
             },
         }

@@ -135,12 +135,12 @@ impl Matrix {
 fn head(block: Block, cell: &Exploration) -> String {
     let what = match block {
         Block::FirstArrival => "first-arrival windows",
-        Block::Others => "other rules and forms, each judged by its own promise",
+        Block::Others => "other rules and forms, each by its own promise",
     };
     let (workers, attempts, limit) = (cell.workers, cell.attempts, cell.limit);
     let time = match block {
         Block::FirstArrival => "",
-        Block::Others => "; one time step under every fault",
+        Block::Others => ", a time step under each fault",
     };
     format!("{what}: {workers} workers × {attempts}, limit {limit}{time}\n\n")
 }

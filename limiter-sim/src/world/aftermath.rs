@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use super::process::Process;
+use super::process::{Link, Process};
 use super::simulation::{Simulation, narrow};
 use super::{Fault, Way, World};
 use crate::fingerprint::Digest;
@@ -97,7 +97,8 @@ impl Simulation {
         self.fresh_call(&mut world) == Some(Outcome::Denied)
     }
 
-    /// The same world with memory, one primary, and a replica that has all.
+    /// The same world with memory, one primary, a replica that has all, and connections whose owners
+    /// have noticed that they broke.
     fn faults_over(&mut self, world: &World) -> World {
         let mut world = world.clone();
         if world.slots.len() > 1 {
@@ -105,6 +106,15 @@ impl Simulation {
         }
         self.catch_up(&mut world);
         self.free_memory(&mut world, 0);
+        for number in 0..world.processes.len() {
+            let process = world.process(number);
+            let broken = process
+                .links
+                .iter_mut()
+                .filter(|link| **link == Link::Broken);
+            broken.for_each(|link| *link = Link::Fresh);
+            world.refresh(&self.automaton, number);
+        }
         world
     }
 
