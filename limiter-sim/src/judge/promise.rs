@@ -82,6 +82,17 @@ impl Promise {
         }
     }
 
+    /// Where units count together, as the end of a sentence.
+    pub(crate) fn place(&self) -> &'static str {
+        match self {
+            Self::FirstArrival { .. } | Self::Aligned { .. } => "in one window",
+            Self::Rolling { .. } => "in one interval",
+            Self::TokenBucket { .. } => "out of its bucket",
+            Self::InFlight { .. } => "in leases at once",
+            Self::All(_) => "of one of its budgets",
+        }
+    }
+
     /// The most units that counted at once, and by how much that is more than was promised. Of
     /// several promises, that of the one that is broken by most.
     pub fn judge(&self, history: &History<'_>) -> (u64, u64) {

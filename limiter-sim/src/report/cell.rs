@@ -108,8 +108,9 @@ impl Block {
         }
     }
 
-    /// Attempts that cannot be told apart by name make for more states, and so does time: the second
-    /// block has few workers, each of which comes back.
+    /// Workers that are told apart by their nonces make for many more states, and so does time: the
+    /// second block has two workers against a limit of one. Each comes back, so that both a loss and
+    /// a share of each process are more than the limit, and less than all calls.
     fn parameters(self, given: &Parameters) -> Parameters {
         match self {
             Self::FirstArrival => given.clone(),

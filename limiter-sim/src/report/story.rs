@@ -12,15 +12,16 @@ use crate::world::{Action, Fault};
 /// What was found, in one sentence.
 pub(super) fn sentence(scenario: &Scenario, findings: &Findings) -> String {
     let name = scenario.subject.name();
-    let limit = scenario.parameters.limit;
+    let promise = scenario.subject.promise(&scenario.parameters);
+    let (limit, place) = (promise.most(), promise.place());
     let worst = &findings.worst;
     let admitted = worst.max_admitted;
     let under = faults(findings.witness());
     let why = why(scenario, findings);
     match findings.verdict() {
-        Verdict::Violated if worst.overspend > 0 => format!(
-            "{name} admitted {admitted} in one window against a limit of {limit}{under}{why}"
-        ),
+        Verdict::Violated if worst.overspend > 0 => {
+            format!("{name} admitted {admitted} {place} against a limit of {limit}{under}{why}")
+        }
         Verdict::Violated if worst.immortal => {
             format!("{name} left a counter that denies for ever{under}{why}")
         }
@@ -31,12 +32,12 @@ pub(super) fn sentence(scenario: &Scenario, findings: &Findings) -> String {
             "{name} gave answers without any fault that no order of its calls explains{why}"
         ),
         Verdict::Proved => format!(
-            "{name} admits at most {admitted} in one window against a limit of {limit}, in every \
+            "{name} admits at most {admitted} {place} against a limit of {limit}, in every \
              order of the steps of {} workers",
             scenario.parameters.workers
         ),
         Verdict::Bounded => format!(
-            "{name} admitted at most {admitted} in one window against a limit of {limit}, in the \
+            "{name} admitted at most {admitted} {place} against a limit of {limit}, in the \
              {} states that were seen before the search ended",
             findings.states
         ),
@@ -97,12 +98,13 @@ pub(crate) fn steps(steps: &[Step], style: Style) -> String {
 /// What a replay did, with its verdict.
 pub(crate) fn replayed(scenario: &Scenario, replay: &Replay, style: Style) -> String {
     let figures = &replay.figures;
-    let limit = scenario.parameters.limit;
+    let promise = scenario.subject.promise(&scenario.parameters);
+    let (limit, place) = (promise.most(), promise.place());
     let admitted = figures.max_admitted;
     let mut wrong = Vec::new();
     if figures.overspend > 0 {
         wrong.push(format!(
-            "{admitted} admitted in one window against a limit of {limit}"
+            "{admitted} admitted {place} against a limit of {limit}"
         ));
     }
     if figures.immortal {
@@ -115,7 +117,7 @@ pub(crate) fn replayed(scenario: &Scenario, replay: &Replay, style: Style) -> St
         wrong.push("no order of the calls explains their answers".to_owned());
     }
     let verdict = if wrong.is_empty() {
-        format!("no violation: {admitted} admitted in one window against a limit of {limit}")
+        format!("no violation: {admitted} admitted {place} against a limit of {limit}")
     } else {
         format!("violated: {}", wrong.join("; "))
     };

@@ -2,10 +2,12 @@
 //! the command line.
 
 mod agreement;
+mod away;
 mod bounds;
 mod cli;
 mod determinism;
 mod giving_back;
+mod order;
 mod promised;
 mod property;
 mod rules;

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use limiter_sim::server::{Reply, Request};
-use limiter_sim::{
-    Client, Env, Exploration, Fault, Outcome, Parameters, Program, Promise, Scenario, Subject, Uses,
-};
+use limiter_sim::{Env, Exploration, Fault, Parameters, Program, Promise, Scenario, Subject, Uses};
 
 use crate::support::{LOSSES, exhaust, scenario, subject};
 
@@ -213,95 +211,6 @@ fn a_repeat_whose_record_was_lost_wastes_and_the_loss_of_its_budget_alone_oversp
         .fault(Fault::LostReply, 1);
     let late = exhaust(&late.time_steps(1));
     assert_eq!((late.verdict, late.waste), ("proved", 1));
-}
-
-#[test]
-fn while_the_primary_is_away_a_fallback_adds_its_share_for_each_process() {
-    for (workers, attempts, limit) in [(1, 4, 1), (2, 3, 1), (2, 3, 2), (3, 2, 2)] {
-        let away = scenario("failure-fallback")
-            .workers(workers)
-            .attempts(attempts)
-            .limit(limit)
-            .fault(Fault::OutOfMemory, 1);
-        assert_eq!(
-            exhaust(&away).max_admitted,
-            limit + workers as u64,
-            "{workers} × {attempts}"
-        );
-    }
-}
-
-#[test]
-fn while_the_primary_is_away_refusing_adds_nothing_and_admitting_adds_everything() {
-    for (store, most) in [
-        ("fail-closed", 2),
-        ("circuit", 2),
-        ("deadline", 2),
-        ("fail-open", 6),
-    ] {
-        let away = scenario(store).workers(3).attempts(2).limit(2);
-        let found = exhaust(&away.fault(Fault::OutOfMemory, 1));
-        assert_eq!(found.max_admitted, most, "{store}");
-    }
-}
-
-#[test]
-fn an_answer_after_its_deadline_is_waste() {
-    let late = scenario("deadline")
-        .workers(2)
-        .limit(1)
-        .fault(Fault::LateReply, 1);
-    let found = exhaust(&late.clone());
-    assert_eq!((found.verdict, found.waste), ("proved", 0));
-    let found = exhaust(&late.time_steps(1));
-    assert_eq!((found.verdict, found.waste), ("proved", 1));
-}
-
-#[test]
-fn an_open_circuit_lets_its_budget_recover() {
-    for fault in [Fault::OutOfMemory, Fault::Restart, Fault::Failover] {
-        let found = exhaust(
-            &scenario("circuit")
-                .workers(2)
-                .attempts(2)
-                .limit(1)
-                .fault(fault, 1),
-        );
-        assert!(found.recovered, "{fault}: {}", found.story);
-    }
-}
-
-/// Denies every second attempt, whether there is room or not.
-fn moody() -> Client {
-    Client::new("moody", "denies every second attempt", |env| async move {
-        match env.attempt() % 2 {
-            0 if env.parameters().limit > 0 => Outcome::Admitted,
-            _ => Outcome::Denied,
-        }
-    })
-}
-
-#[test]
-fn a_store_that_denies_although_there_is_room_is_violated() {
-    let scenario = |moody| {
-        Scenario::new(Arc::new(moody))
-            .workers(1)
-            .attempts(2)
-            .limit(5)
-    };
-    let found = exhaust(&scenario(moody()));
-    assert_eq!(
-        (found.verdict, found.linearizes, found.overspend),
-        ("violated", false, 0)
-    );
-    assert!(found.token.is_some());
-    assert!(
-        found.story.contains("no order of its calls explains"),
-        "{}",
-        found.story
-    );
-    let found = exhaust(&scenario(moody().unordered("it is moody by design")));
-    assert_eq!((found.verdict, found.linearizes), ("proved", true));
 }
 
 #[test]
