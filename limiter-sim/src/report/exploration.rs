@@ -39,7 +39,8 @@ pub struct Exploration {
     pub verdict: &'static str,
     /// Whether every state within the bounds was seen.
     pub exhausted: bool,
-    /// Units that the fullest window admitted, in the worst history.
+    /// Units that counted at once (in the fullest window, in one interval, out of a bucket, in leases),
+    /// in the worst history.
     pub max_admitted: u64,
     /// What that exceeds the limit by.
     pub overspend: u64,

@@ -26,7 +26,7 @@ impl Verdict {
 /// How bad one history is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Figures {
-    /// Units that the fullest window admitted.
+    /// Units that counted at once: in the fullest window, in one interval, and so on.
     pub(crate) max_admitted: u64,
     /// What that exceeds the limit by.
     pub(crate) overspend: u64,
