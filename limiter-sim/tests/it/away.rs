@@ -22,6 +22,17 @@ fn while_the_primary_is_away_a_fallback_adds_its_share_for_each_process() {
 }
 
 #[test]
+fn a_fallback_adds_one_share_for_each_error_until_every_process_has_used_its_own() {
+    for fault in [Fault::LostRequest, Fault::LostReply] {
+        for (errors, added) in [(0, 0), (1, 1), (2, 2), (3, 2)] {
+            let failing = scenario("failure-fallback").workers(2).attempts(3).limit(2);
+            let found = exhaust(&failing.fault(fault, errors));
+            assert_eq!(found.max_admitted, 2 + added, "{errors} × {fault}");
+        }
+    }
+}
+
+#[test]
 fn while_the_primary_is_away_refusing_adds_nothing_and_admitting_adds_everything() {
     for (store, most) in [
         ("fail-closed", 2),
