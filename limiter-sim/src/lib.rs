@@ -30,9 +30,23 @@
 //!
 //! | verdict | meaning |
 //! |---|---|
-//! | `violated` | a history admits more than the limit in one window, or leaves a counter that denies for ever, or leaves a budget that does not recover when the window has passed |
+//! | `violated` | a history admits more than is promised, or leaves a counter that denies for ever, or leaves a budget that does not recover when the window has passed, or has answers without any fault that no order of its calls explains |
 //! | `proved` | every state within the scenario's bounds was seen, and none does that |
 //! | `bounded` | the search ended before every state was seen, and found none that does |
+//!
+//! What is promised is up to the subject: [`Subject::promise`]. Each rule has a judge of its own, a
+//! pure function on the history of admissions and refunds and on the promise alone ([`judge`]):
+//!
+//! | promise | the judge's figure, against the limit (or burst) |
+//! |---|---|
+//! | first-arrival window | the fullest window, in the reading of the history that is kindest to the store |
+//! | aligned window | the fullest window between two multiples of the length; where a clock was set, between any two cuts a length apart |
+//! | rolling window | the most in any closed interval of the length |
+//! | token bucket | the most that was out at once: admitted in an interval, less what came back in it |
+//! | in-flight | the most leases that lasted at once |
+//! | several budgets | of the budgets that every call is charged to, the one that is over by most |
+//!
+//! What was given back counts from the instant at which the store took it back.
 //!
 //! *Waste*, units charged that no caller was told about, is credit lost. It is reported and is no
 //! violation. A fault that could happen and never had a consequence is listed as *vacuous*: then
@@ -76,7 +90,7 @@
 //! | disk | nothing, snapshots, and an append-only file under its three policies; a kill of the process, a slow fsync, a loss of power |
 //! | replication | a failover at any prefix of the writes, an old primary that goes on accepting them, one replica that clients read |
 //! | clocks | of each server and of each client process: jumps past a deadline and back by a window |
-//! | judges | overspend of the first-arrival window, immortal counters, recovery, waste |
+//! | judges | overspend of every rule, several budgets and refunds included; immortal counters, recovery, waste; without faults, an order of the calls |
 //!
 //! # Limitations
 //!
@@ -87,12 +101,13 @@
 //!   2^30 states its chance is below 2^-68.
 //! - **Bounds.** Workers, attempts, faults and time steps are as many as the scenario says. Nothing
 //!   is proved about more.
-//! - **One budget.** All callers ask one budget for the same cost, and every subject is judged by
-//!   the promise of the first-arrival window, also one that promises something else, such as a
-//!   token bucket.
+//! - **One history.** All callers ask for the same cost, of one budget or of the same budgets. Where
+//!   there are several, all are judged on the one history of admissions. A subject that does not say
+//!   what it promises, and every script, is judged as a first-arrival window.
+//! - **Renewals** of leases are not judged: no subject renews.
 //! - **Time** stands still unless it is moved: to a deadline that somebody could notice, or 1 ms
-//!   past it. A command, a time-out and a restart take no time. Without `time_steps` no window
-//!   ends.
+//!   past it. A bucket has such an instant for each call's worth that comes back, 16 at most. A
+//!   command, a time-out and a restart take no time. Without `time_steps` no window ends.
 //! - **A client must be a function of what crosses its seam.** Ambient time, randomness and threads
 //!   are not controlled. Where they change what it does, the exploration fails and says "drift";
 //!   where they do not show in its requests, it cannot know.
@@ -100,7 +115,8 @@
 //!   error, then a new connection. A connection that is opened is always accepted. How
 //!   `limiter-redis` itself connects and reconnects is not simulated; its tests on real servers
 //!   look at that.
-//! - **Downtime** is not modelled. A server that was killed is back at once, and one that is
+//! - **Downtime** is not modelled but as a server without memory, which refuses every write until
+//!   it has memory again: that is how a store becomes *unavailable* here (`out-of-memory`). A server that was killed is back at once, and one that is
 //!   promoted is there at once: no client is refused, and none is answered `LOADING`. Who was
 //!   connected gets one connection error.
 //! - **Replication** is a log of which a replica has some prefix. Its links and acknowledgements
@@ -114,8 +130,12 @@
 //! - **One primary.** Clusters, their slots and redirections, and sentinels are not modelled.
 //! - **Clocks** jump; they do not drift. A promoted replica has the reference clock, and clocks do
 //!   not differ at the beginning.
-//! - **Linearizability** of histories is not judged, and neither are waits, `remaining` and totals
-//!   that a store reports: only whether it admitted.
+//! - **Linearizability** is looked for in 200 random histories without faults, where there can be
+//!   none: that proves nothing about the others. It is not looked for where something is given back,
+//!   nor where a subject says that it may answer otherwise ([`Subject::unordered`]): a share of a
+//!   limit, a bucket that is judged as a window, a script.
+//! - **Numbers that a store reports**, waits, `remaining` and totals, are not judged: only whether
+//!   it admitted.
 //! - **The server** lacks commands and details, which [`server`] lists. A real command that it
 //!   lacks, when it is asked for, ends the exploration with an error that names it.
 
@@ -136,10 +156,13 @@ mod subject;
 mod trace;
 mod world;
 
+pub use judge::Promise;
 pub use process::{Attempt, Endpoint, Env, Outcome, Program, SimClock, SimConnection};
 pub use report::Exploration;
 pub use scenario::{Parameters, Persistence, Scenario, Search};
 #[doc(hidden)]
 pub use subject::Call;
-pub use subject::{Charges, Client, Script, StoreSubject, Subject, Uses, catalogue, named};
+pub use subject::{
+    Charges, Client, Promises, Script, StoreSubject, Subject, Uses, catalogue, named,
+};
 pub use world::Fault;

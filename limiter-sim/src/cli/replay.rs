@@ -41,6 +41,7 @@ struct Told {
     waste: u64,
     immortal: bool,
     recovered: bool,
+    linearizes: bool,
 }
 
 impl From<Figures> for Told {
@@ -51,6 +52,7 @@ impl From<Figures> for Told {
             waste: figures.waste,
             immortal: figures.immortal,
             recovered: !figures.stuck,
+            linearizes: !figures.disordered,
         }
     }
 }

@@ -36,6 +36,8 @@ struct Node {
     endpoints: Arc<[Endpoint]>,
     /// Attempts that ended by the input that led here.
     ended: SmallVec<[(usize, Outcome); 1]>,
+    /// The client that was told, by the input that led here, that it may go ahead.
+    went_ahead: Option<usize>,
     /// For each client, the attempts that it has begun, and whether it is at one.
     clients: SmallVec<[(u32, bool); 1]>,
     /// Where a process without shared state goes on from here: the same for all records that ended
@@ -110,6 +112,7 @@ impl Automaton {
             timers: live.timers().into(),
             endpoints: live.seam().endpoints().into(),
             ended: SmallVec::new(),
+            went_ahead: None,
             clients,
             rest: None,
         };
@@ -140,6 +143,17 @@ impl Automaton {
         &self.node(at).ended
     }
 
+    /// The client that was told, by the input that led to `at`, that it may go ahead.
+    pub(crate) fn went_ahead(&self, at: Position) -> Option<usize> {
+        self.node(at).went_ahead
+    }
+
+    /// Where a process is that has made all its attempts, and `more` of them.
+    pub(crate) fn fresh(&mut self, more: u32) -> Position {
+        let class = self.subject.class(0, &self.parameters);
+        self.rest(class, self.parameters.attempts + more, None)
+    }
+
     /// How many attempts a client has begun.
     pub(crate) fn begun(&self, at: Position, client: usize) -> u32 {
         self.node(at).clients[client].0
@@ -162,7 +176,6 @@ impl Automaton {
     }
 
     /// Whether this client is in the middle of an attempt.
-    #[cfg(test)]
     pub(crate) fn is_at_work(&self, at: Position, client: usize) -> bool {
         self.node(at).clients[client].1
     }
@@ -229,6 +242,7 @@ impl Automaton {
                     timers: Arc::from([]),
                     endpoints: Arc::from([]),
                     ended: SmallVec::new(),
+                    went_ahead: None,
                     clients: self.node(from).clients.clone(),
                     rest: None,
                 };
@@ -264,6 +278,7 @@ impl Automaton {
         node.timers = live.timers().into();
         node.endpoints = live.seam().endpoints().into();
         node.ended = live.ended().into();
+        node.went_ahead = live.went_ahead();
         node.clients = clients;
         node.rest = rest;
     }

@@ -148,6 +148,11 @@ impl Live {
         &self.ended
     }
 
+    /// The client that was told in the last turn that it may go ahead.
+    pub(crate) fn went_ahead(&self) -> Option<usize> {
+        self.seam.went_ahead()
+    }
+
     pub(crate) fn pending(&self) -> Vec<Pending> {
         self.seam.pending()
     }

@@ -59,6 +59,7 @@ pub trait Program: Send {
 pub struct Env {
     seam: Seam,
     class: usize,
+    attempt: u32,
     parameters: Parameters,
 }
 
@@ -67,8 +68,29 @@ impl Env {
         Self {
             seam,
             class,
+            attempt: 0,
             parameters,
         }
+    }
+
+    /// The same for one attempt.
+    pub(crate) fn at(&self, attempt: u32) -> Self {
+        Self {
+            attempt,
+            ..self.clone()
+        }
+    }
+
+    /// Which attempt of its client this is, from 0; 0 for what belongs to the whole process.
+    pub fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    /// Tells the caller that the work may go ahead, although the attempt goes on: what follows in it
+    /// is the work's own, such as giving back what it did not need. How the attempt ends is told to
+    /// nobody then. At most one client of a process goes ahead in one step.
+    pub fn go_ahead(&self) {
+        self.seam.go_ahead();
     }
 
     /// A new connection. It is opened by its first request.

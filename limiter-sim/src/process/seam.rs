@@ -44,6 +44,8 @@ pub(crate) struct Seam(Arc<Mutex<State>>);
 struct State {
     /// Who is being polled.
     polled: Option<usize>,
+    /// Who was told in this turn that the work may go ahead.
+    went_ahead: Option<usize>,
     endpoints: Vec<Endpoint>,
     next_ticket: Ticket,
     pending: Vec<Pending>,
@@ -150,13 +152,23 @@ impl Seam {
         self.lock().timers.remove(&timer);
     }
 
+    pub(crate) fn go_ahead(&self) {
+        let mut state = self.lock();
+        state.went_ahead = state.polled;
+    }
+
     // What the executor does.
+
+    pub(crate) fn went_ahead(&self) -> Option<usize> {
+        self.lock().went_ahead
+    }
 
     pub(crate) fn begin_turn(&self, now: u64, recorded: impl IntoIterator<Item = Input>) {
         let mut state = self.lock();
         state.now = now;
         state.recorded = recorded.into_iter().collect();
         state.crossed.clear();
+        state.went_ahead = None;
     }
 
     /// The clock readings of the turn that ends here.

@@ -43,6 +43,8 @@ struct Held {
 
 /// What a turn of a process did.
 pub(super) struct Turn {
+    /// Who was told before the end of an attempt that the work may go ahead.
+    pub(super) went_ahead: Option<usize>,
     pub(super) ended: Vec<(usize, Outcome)>,
     pub(super) read_clock: bool,
 }
@@ -76,6 +78,7 @@ impl Client {
         if let Input::Start { client, attempt } = input {
             self.clients[*client] = (attempt + 1, true);
         }
+        let went_ahead = self.live.went_ahead();
         let ended = self.live.ended().to_vec();
         for (client, _) in &ended {
             self.clients[*client].1 = false;
@@ -87,6 +90,7 @@ impl Client {
             self.live = Live::start(&*scenario.subject, self.class, &scenario.parameters);
         }
         Turn {
+            went_ahead,
             ended,
             read_clock: !readings.is_empty(),
         }

@@ -111,10 +111,13 @@ pub(crate) fn reproduce(
         }
     }
     let figures = stage.figures()?;
-    Ok(Reality {
+    let mut reality = Reality {
         server: stage.server_name().to_owned(),
         model,
         real,
         figures,
-    })
+    };
+    // What callers were told in which order is the same history, where it is the same.
+    reality.figures.disordered = reality.model.figures.disordered && reality.parts_at().is_none();
+    Ok(reality)
 }

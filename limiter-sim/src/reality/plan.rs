@@ -6,7 +6,7 @@ use crate::trace::Replay;
 use crate::world::{Action, EPOCH_MS};
 
 /// The longest that a history may let time pass, in milliseconds: it is really waited for.
-const LONGEST_WAIT_MS: u64 = 60_000;
+pub(super) const LONGEST_WAIT_MS: u64 = 60_000;
 
 /// The longest window: what a history leaves behind shows after eleven of them.
 const LONGEST_WINDOW_MS: u64 = 5_000;

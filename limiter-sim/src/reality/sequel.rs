@@ -1,6 +1,7 @@
 //! What a history has left behind on real servers: whether fresh callers are admitted again.
 
 use super::client::Client;
+use super::plan::LONGEST_WAIT_MS;
 use super::stage::Stage;
 use crate::process::{Input, Lane, Outcome};
 use crate::search::Figures;
@@ -16,9 +17,12 @@ const MOST_STEPS: usize = 1_000;
 impl Stage<'_> {
     /// Ends all faults, waits, and judges.
     pub(super) fn figures(&mut self) -> Result<Figures, String> {
-        let ledger = self.ledger.clone();
-        let parameters = &self.scenario.parameters;
-        let aftermath = if parameters.cost > parameters.limit {
+        let promise = self.scenario.subject.promise(&self.scenario.parameters);
+        let cost = self.scenario.parameters.cost;
+        let clock_was_set = self.clients.iter().any(|client| client.offset_ms != 0);
+        let judged = self.ledger.judge(&promise, cost, clock_was_set);
+        let waste = self.ledger.waste();
+        let aftermath = if cost > promise.most() {
             // Nothing is ever admitted, by the promise itself.
             Aftermath {
                 immortal: false,
@@ -31,7 +35,7 @@ impl Stage<'_> {
                 immortal: self.is_immortal()?,
             }
         };
-        Ok(Figures::of(&ledger, aftermath, parameters))
+        Ok(Figures::of(judged, waste, aftermath))
     }
 
     fn end_faults(&mut self) -> Result<(), String> {
@@ -60,6 +64,10 @@ impl Stage<'_> {
             }
         }
         let longest = self.fleet.primary().longest_life_ms()?;
+        if longest > LONGEST_WAIT_MS {
+            // It has a deadline; to see it pass would take too long.
+            return Ok(false);
+        }
         self.advance(self.reference_time() + longest + 1, 0);
         let server_alone = !self.scenario.subject.uses().clock;
         if server_alone && self.fleet.primary().keys()?.is_empty() {

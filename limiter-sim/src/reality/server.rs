@@ -1,5 +1,6 @@
 //! A real server process of its own, in a directory of its own.
 
+use std::fs::{self, File};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -237,6 +238,7 @@ fn launch(
         Persistence::AofEverysec => Some("everysec"),
         Persistence::AofAlways => Some("always"),
     };
+    let log = File::create(dir.join("log")).map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
     command
         .args(["--bind", "127.0.0.1", "--port", &port.to_string()])
@@ -253,12 +255,12 @@ fn launch(
         .arg(dir)
         .current_dir(dir)
         .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+        .stderr(log.try_clone().map_err(|error| error.to_string())?)
+        .stdout(log);
     if let Some(disk) = slow_disk {
         disk.preload(&mut command);
     }
-    let _ = std::fs::remove_file(socket(dir));
+    let _ = fs::remove_file(socket(dir));
     let not_started =
         |why: &str| format!("{} is no server that can be used: {why}", program.display());
     let mut process = command
@@ -266,7 +268,10 @@ fn launch(
         .map_err(|error| not_started(&error.to_string()))?;
     let answers = until("the server to start", || {
         if let Ok(Some(status)) = process.try_wait() {
-            return Err(not_started(&format!("it ended at once ({status})")));
+            return Err(not_started(&format!(
+                "it ended at once ({status}){}",
+                last_words(dir)
+            )));
         }
         Ok(Line::to(&socket(dir)).is_ok_and(|mut line| line.words(["PING"]).is_ok()))
     });
@@ -276,6 +281,15 @@ fn launch(
         return Err(why);
     }
     Ok(process)
+}
+
+/// The last line that a server wrote before it ended.
+fn last_words(dir: &Path) -> String {
+    let log = fs::read_to_string(dir.join("log")).unwrap_or_default();
+    let mut lines = log.lines().rev().filter(|line| !line.trim().is_empty());
+    lines
+        .next()
+        .map_or_else(String::new, |line| format!(": {}", line.trim()))
 }
 
 /// Waits until something holds.

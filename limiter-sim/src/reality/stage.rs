@@ -10,11 +10,11 @@ use super::RealStep;
 use super::client::{Client, Link};
 use super::fleet::{Fleet, Needs};
 use super::plan::Plan;
-use crate::process::{Break, Endpoint, Input, Lane, Pending};
+use crate::process::{Break, Endpoint, Input, Lane, Outcome, Pending};
 use crate::scenario::{Persistence, Scenario};
 use crate::server::{Reply, Request};
 use crate::trace::Moment;
-use crate::world::{Action, EPOCH_MS, Ledger, Way};
+use crate::world::{Action, Attempted, Booking, EPOCH_MS, Ledger, Way};
 
 /// Where the model stands in the very last millisecond of a key's life, the real clock is held this
 /// far back: it goes on while steps are taken.
@@ -229,6 +229,9 @@ impl<'a> Stage<'a> {
     }
 
     fn fire_timers(&mut self, number: usize) {
+        if self.clients[number].crashed {
+            return;
+        }
         while let Some(timer) = self.clients[number].due_timer(self.clients_time(number)) {
             self.turn(number, &Input::Fired { timer });
         }
@@ -249,14 +252,36 @@ impl<'a> Stage<'a> {
     pub(super) fn turn(&mut self, number: usize, input: &Input) -> bool {
         let own = self.clients_time(number);
         let turn = self.clients[number].turn(self.scenario, input, own);
-        let cost = self.scenario.parameters.cost;
+        if let Some(client) = turn.went_ahead {
+            let now = self.judged_time();
+            let attempted = &mut self.clients[number].attempted[client];
+            let told_at = Some(attempted.admitted_at(now));
+            let rest = Attempted {
+                told_at,
+                ..Attempted::default()
+            };
+            let attempted = std::mem::replace(attempted, rest);
+            self.settle(attempted, Outcome::Admitted);
+        }
         for (client, outcome) in turn.ended {
             let attempted = std::mem::take(&mut self.clients[number].attempted[client]);
-            let now = self.judged_time();
-            self.ledger.settle(attempted, Some(outcome), cost, now);
-            self.happened.outcomes.push(outcome);
+            self.settle(attempted, outcome);
         }
         turn.read_clock
+    }
+
+    fn settle(&mut self, attempted: Attempted, told: Outcome) {
+        self.book(Booking::Settled(attempted, told));
+        // Who went ahead was told so before.
+        if attempted.told_at.is_none() {
+            self.happened.outcomes.push(told);
+        }
+    }
+
+    fn book(&mut self, booking: Booking) {
+        let now = self.judged_time();
+        self.ledger
+            .book(booking, self.scenario.parameters.cost, now);
     }
 
     fn crash(&mut self, number: usize) {
@@ -393,9 +418,16 @@ impl<'a> Stage<'a> {
         let subject = &self.scenario.subject;
         let charged = subject.charges(request, reply, &self.scenario.parameters);
         let now = self.judged_time();
+        let moment = self.ledger.moment(now);
         let attempted = &mut self.clients[number].attempted[client];
+        if let Some(admitted_at) = attempted.told_at
+            && charged < 0
+        {
+            let units = charged.unsigned_abs();
+            return self.book(Booking::GivenBack { units, admitted_at });
+        }
         if wrote {
-            attempted.wrote_at = Some(now);
+            attempted.wrote_at = Some(moment);
         }
         attempted.charged += charged;
         if charged > 0 {

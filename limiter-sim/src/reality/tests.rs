@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Reality, reproduce};
-use crate::report::{Cell, Exploration};
+use crate::report::{Block, Cell, Exploration};
 use crate::scenario::{Parameters, Persistence, Scenario, Search};
 use crate::search;
 use crate::subject::named;
@@ -49,7 +49,7 @@ fn cells() -> Vec<(Cell, Exploration)> {
         limit: 1,
         ..Parameters::default()
     };
-    let cells = Cell::all(&parameters, 1, 300_000);
+    let cells = Cell::of(Block::FirstArrival, &parameters, 1, 300_000);
     let explored = cells.into_iter().map(|cell| {
         let found = cell.scenario.explore().expect("it can be explored");
         (cell, found)
@@ -64,7 +64,9 @@ fn on(server: &Path, token: &str) -> Result<Reality, String> {
 }
 
 fn is_beyond_processes(refusal: &str) -> bool {
-    refusal.contains("loss of power") || refusal.contains("clock of a server's host")
+    refusal.contains("loss of power")
+        || refusal.contains("clock of a server's host")
+        || refusal.contains("would be waited for")
 }
 
 #[test]
@@ -75,6 +77,16 @@ fn every_violated_cell_that_processes_can_show_is_reproduced_on_a_real_server() 
         .filter_map(|(cell, found)| Some((cell.row, found.store, found.token?)))
         .collect();
     let shown = with_all(&violated, |(row, store, token)| match on(server, token) {
+        // What needs the very last millisecond of a key's life cannot be hit from outside.
+        Ok(reality)
+            if reality
+                .model
+                .moments
+                .iter()
+                .any(|moment| moment.at_a_deadline) =>
+        {
+            false
+        }
         Ok(reality) => {
             assert!(
                 reality.is_reproduced(),

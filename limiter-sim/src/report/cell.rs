@@ -1,12 +1,15 @@
 //! The cells of the matrix: which faults each row lets happen.
 
+use std::sync::Arc;
+
 use crate::scenario::{Parameters, Persistence, Scenario};
-use crate::subject;
+use crate::subject::{self, Subject};
 use crate::world::Fault;
 
-/// One cell: a row's name, and what is explored in it.
+/// One cell: its block's and its row's name, and what is explored in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
+    pub(crate) block: Block,
     pub(crate) row: String,
     pub(crate) scenario: Scenario,
 }
@@ -88,6 +91,47 @@ const ROWS: &[Row] = &[
     row("stale-read", &[Fault::StaleRead]),
 ];
 
+/// Which part of the matrix a cell belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Block {
+    /// Subjects that promise the first-arrival window.
+    FirstArrival,
+    /// Other rules, and what else a store of this project can be asked for.
+    Others,
+}
+
+impl Block {
+    fn subjects(self) -> Vec<Arc<dyn Subject>> {
+        match self {
+            Self::FirstArrival => subject::first_arrival_windows(),
+            Self::Others => subject::rules_and_forms(),
+        }
+    }
+
+    /// Workers that are told apart by their nonces make for many more states, and so does time: the
+    /// second block has two workers against a limit of one. Each comes back, so that both a loss and
+    /// a share of each process are more than the limit, and less than all calls.
+    fn parameters(self, given: &Parameters) -> Parameters {
+        match self {
+            Self::FirstArrival => given.clone(),
+            Self::Others => Parameters {
+                workers: given.workers.min(2),
+                attempts: 2,
+                limit: given.limit.min(1),
+                ..given.clone()
+            },
+        }
+    }
+
+    /// A circuit and a deadline have something to show only where time passes.
+    fn time_steps(self, row: &Row) -> u32 {
+        match self {
+            Self::Others if !row.faults.is_empty() => 1,
+            _ => row.time_steps,
+        }
+    }
+}
+
 impl Cell {
     /// Whether what happens in this cell is what happens in `other`: the same store and the same
     /// kills, after which the disk has everything, under this policy as under that one.
@@ -107,16 +151,31 @@ impl Cell {
             && self.scenario.subject.name() == other.scenario.subject.name()
     }
 
-    /// Every row with every store.
+    /// Every row with every store, block by block.
     pub(crate) fn all(parameters: &Parameters, max_faults: u32, max_states: u64) -> Vec<Self> {
-        let subjects = subject::catalogue();
+        [Block::FirstArrival, Block::Others]
+            .into_iter()
+            .flat_map(|block| {
+                Self::of(block, &block.parameters(parameters), max_faults, max_states)
+            })
+            .collect()
+    }
+
+    /// Every row with every store of one block.
+    pub(crate) fn of(
+        block: Block,
+        parameters: &Parameters,
+        max_faults: u32,
+        max_states: u64,
+    ) -> Vec<Self> {
+        let subjects = block.subjects();
         let mut cells = Vec::with_capacity(ROWS.len() * subjects.len());
         for row in ROWS {
             for subject in &subjects {
                 let mut scenario = Scenario::new(subject.clone())
                     .parameters(parameters.clone())
                     .persistence(row.persistence)
-                    .time_steps(row.time_steps)
+                    .time_steps(block.time_steps(row))
                     .max_states(max_states);
                 if !row.faults.is_empty() {
                     scenario = scenario.patience(PATIENCE);
@@ -128,6 +187,7 @@ impl Cell {
                 let total = max_faults.max(u32::try_from(row.faults.len()).unwrap_or(0));
                 let total = if row.faults.is_empty() { 0 } else { total };
                 cells.push(Self {
+                    block,
                     row: row.name.to_owned(),
                     scenario: scenario.max_faults(total),
                 });

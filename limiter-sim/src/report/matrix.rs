@@ -9,6 +9,7 @@ use comfy_table::{Cell as Mark, Color};
 use limiter_core::{Clock, SystemClock};
 use serde::Serialize;
 
+use super::cell::Block;
 use super::table::table;
 use super::{Cell, Exploration, Style};
 
@@ -17,7 +18,7 @@ use super::{Cell, Exploration, Style};
 pub(crate) struct Matrix {
     pub(crate) cells: Vec<Exploration>,
     #[serde(skip)]
-    rows: Vec<String>,
+    rows: Vec<(Block, String)>,
     #[serde(skip)]
     took: Duration,
 }
@@ -76,7 +77,10 @@ impl Matrix {
         }
         Ok(Self {
             cells: explored.into_iter().flatten().collect(),
-            rows: cells.iter().map(|cell| cell.row.clone()).collect(),
+            rows: cells
+                .iter()
+                .map(|cell| (cell.block, cell.row.clone()))
+                .collect(),
             took: Duration::from_millis(clock.now().millis_since(begun)),
         })
     }
@@ -91,7 +95,7 @@ impl Matrix {
 
     /// One line for each cell, with its verdict and its states.
     pub(crate) fn summary(&self, style: Style) -> String {
-        let rows = self.cells.iter().zip(&self.rows).map(|(cell, row)| {
+        let rows = self.cells.iter().zip(&self.rows).map(|(cell, (_, row))| {
             vec![
                 Mark::new(&cell.store),
                 Mark::new(row),
@@ -106,55 +110,86 @@ impl Matrix {
     }
 
     pub(crate) fn render(&self, style: Style) -> String {
-        let mut stores: Vec<&str> = Vec::new();
-        for cell in &self.cells {
-            if !stores.contains(&cell.store.as_str()) {
-                stores.push(&cell.store);
-            }
-        }
         let mut text = String::new();
-        for block in stores.chunks(COLUMNS) {
-            text += &self.block(block, style);
-            text.push('\n');
+        for block in [Block::FirstArrival, Block::Others] {
+            let of_block = || {
+                self.rows
+                    .iter()
+                    .zip(&self.cells)
+                    .filter(move |((of, _), _)| *of == block)
+            };
+            let mut stores: Vec<&str> = Vec::new();
+            for (_, cell) in of_block() {
+                if !stores.contains(&cell.store.as_str()) {
+                    stores.push(&cell.store);
+                }
+            }
+            if let Some((_, cell)) = of_block().next() {
+                text += &head(block, cell);
+            }
+            for columns in stores.chunks(COLUMNS) {
+                let rows = of_block().map(|((_, row), cell)| (row.as_str(), cell));
+                text += &side_by_side(columns, rows, style);
+                text.push('\n');
+            }
         }
         text + LEGEND + &self.total()
     }
 
-    fn block(&self, stores: &[&str], style: Style) -> String {
-        let mut head = vec![String::new()];
-        head.extend(stores.iter().map(|store| store.replace('-', "\n")));
-        let mut rows: Vec<(&str, Vec<Mark>)> = Vec::new();
-        for (cell, row) in self.cells.iter().zip(&self.rows) {
-            if !stores.contains(&cell.store.as_str()) {
-                continue;
-            }
-            match rows.last_mut() {
-                Some((name, columns)) if *name == row => columns.push(mark(cell)),
-                _ => rows.push((row, vec![Mark::new(row), mark(cell)])),
-            }
-        }
-        let head: Vec<&str> = head.iter().map(String::as_str).collect();
-        table(&head, rows.into_iter().map(|(_, columns)| columns), style)
-    }
-
     fn total(&self) -> String {
         let states: u64 = self.cells.iter().map(|cell| cell.states).sum();
-        let limit = self.cells.first().map_or(0, |cell| cell.limit);
         format!(
-            "limit {limit}; {} cells, {states} states, {:.1} s\n",
+            "{} cells, {states} states, {:.1} s\n",
             self.cells.len(),
             self.took.as_secs_f64()
         )
     }
 }
 
+/// What all cells of a block have in common.
+fn head(block: Block, cell: &Exploration) -> String {
+    let what = match block {
+        Block::FirstArrival => "first-arrival windows",
+        Block::Others => "other rules and forms, each by its own promise",
+    };
+    let (workers, attempts, limit) = (cell.workers, cell.attempts, cell.limit);
+    let time = match block {
+        Block::FirstArrival => "",
+        Block::Others => ", a time step under each fault",
+    };
+    format!("{what}: {workers} workers × {attempts}, limit {limit}{time}\n\n")
+}
+
+fn side_by_side<'a>(
+    stores: &[&str],
+    cells: impl Iterator<Item = (&'a str, &'a Exploration)>,
+    style: Style,
+) -> String {
+    let mut head = vec![String::new()];
+    head.extend(stores.iter().map(|store| store.replace('-', "\n")));
+    let mut rows: Vec<(&str, Vec<Mark>)> = Vec::new();
+    for (row, cell) in cells {
+        if !stores.contains(&cell.store.as_str()) {
+            continue;
+        }
+        match rows.last_mut() {
+            Some((name, columns)) if *name == row => columns.push(mark(cell)),
+            _ => rows.push((row, vec![Mark::new(row), mark(cell)])),
+        }
+    }
+    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    table(&head, rows.into_iter().map(|(_, columns)| columns), style)
+}
+
 const LEGEND: &str = "\
-Each cell: the most units that one window admitted, in the worst history.
+Each cell: the most units that counted at once (in one window, in one interval, out of a bucket, in
+leases), in the worst history.
   =   proved: every state within the bounds was seen, and none admits more
-  !   violated: some history admits more than the limit, or is marked with ∞ or x
+  !   violated: some history admits more than the limit, or is marked with ∞, x or ≠
   ~   bounded: the search ended before every state was seen
   ∞   some history leaves a counter that denies for ever
   x   after some history nobody is admitted when the window has passed
+  ≠   without faults, no order of the calls of some history explains their answers (200 are sampled)
   w   some history wastes: units are charged that no caller is told about
   .   the fault cannot meet the store
 ";
@@ -172,6 +207,7 @@ fn mark(cell: &Exploration) -> Mark {
     for (shown, sign) in [
         (cell.immortal, '∞'),
         (!cell.recovered, 'x'),
+        (!cell.linearizes, '≠'),
         (cell.waste > 0, 'w'),
     ] {
         if shown {

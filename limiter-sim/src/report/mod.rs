@@ -8,7 +8,7 @@ mod side_by_side;
 mod story;
 mod table;
 
-pub(crate) use cell::Cell;
+pub(crate) use cell::{Block, Cell};
 pub use exploration::Exploration;
 pub(crate) use matrix::Matrix;
 pub(crate) use side_by_side::side_by_side;

@@ -12,23 +12,27 @@ use crate::world::{Action, Fault};
 /// What was found, in one sentence.
 pub(super) fn sentence(scenario: &Scenario, findings: &Findings) -> String {
     let name = scenario.subject.name();
-    let limit = scenario.parameters.limit;
+    let promise = scenario.subject.promise(&scenario.parameters);
+    let (limit, place) = (promise.most(), promise.place());
     let worst = &findings.worst;
     let admitted = worst.max_admitted;
     let under = faults(findings.witness());
     let why = why(scenario, findings);
     match findings.verdict() {
-        Verdict::Violated if worst.overspend > 0 => format!(
-            "{name} admitted {admitted} in one window against a limit of {limit}{under}{why}"
-        ),
+        Verdict::Violated if worst.overspend > 0 => {
+            format!("{name} admitted {admitted} {place} against a limit of {limit}{under}{why}")
+        }
         Verdict::Violated if worst.immortal => {
             format!("{name} left a counter that denies for ever{under}{why}")
         }
-        Verdict::Violated => {
+        Verdict::Violated if worst.stuck => {
             format!("{name} admitted nobody when the window had passed{under}{why}")
         }
+        Verdict::Violated => format!(
+            "{name} gave answers without any fault that no order of its calls explains{why}"
+        ),
         Verdict::Proved => format!(
-            "{name} admits at most {admitted} in one window against a limit of {limit}, in every \
+            "{name} admits at most {admitted} {place} against a limit of {limit}, in every \
              order of the steps of {}",
             match scenario.parameters.workers {
                 1 => "one worker".to_owned(),
@@ -36,7 +40,7 @@ pub(super) fn sentence(scenario: &Scenario, findings: &Findings) -> String {
             }
         ),
         Verdict::Bounded => format!(
-            "{name} admitted at most {admitted} in one window against a limit of {limit}, in the \
+            "{name} admitted at most {admitted} {place} against a limit of {limit}, in the \
              {} states that were seen before the search ended",
             findings.states
         ),
@@ -105,12 +109,13 @@ pub(crate) fn replayed(scenario: &Scenario, replay: &Replay, style: Style) -> St
 
 /// What one history shows, in one line.
 pub(super) fn verdict(scenario: &Scenario, figures: &Figures) -> String {
-    let limit = scenario.parameters.limit;
+    let promise = scenario.subject.promise(&scenario.parameters);
+    let (limit, place) = (promise.most(), promise.place());
     let admitted = figures.max_admitted;
     let mut wrong = Vec::new();
     if figures.overspend > 0 {
         wrong.push(format!(
-            "{admitted} admitted in one window against a limit of {limit}"
+            "{admitted} admitted {place} against a limit of {limit}"
         ));
     }
     if figures.immortal {
@@ -119,12 +124,15 @@ pub(super) fn verdict(scenario: &Scenario, figures: &Figures) -> String {
     if figures.stuck {
         wrong.push("nobody is admitted when the window has passed".to_owned());
     }
+    if figures.disordered {
+        wrong.push("no order of the calls explains their answers".to_owned());
+    }
     let waste = match figures.waste {
         0 => String::new(),
         waste => format!("; {waste} charged that no caller was told about"),
     };
     if wrong.is_empty() {
-        format!("no violation: {admitted} admitted in one window against a limit of {limit}{waste}")
+        format!("no violation: {admitted} admitted {place} against a limit of {limit}{waste}")
     } else {
         format!("violated: {}{waste}", wrong.join("; "))
     }

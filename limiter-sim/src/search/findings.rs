@@ -1,8 +1,6 @@
 //! What a search found.
 
-use crate::judge;
-use crate::scenario::Parameters;
-use crate::world::{Action, Aftermath, Ledger};
+use crate::world::{Action, Aftermath};
 
 /// What a search says about a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +26,7 @@ impl Verdict {
 /// How bad one history is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Figures {
-    /// Units that the fullest window admitted.
+    /// Units that counted at once: in the fullest window, in one interval, and so on.
     pub(crate) max_admitted: u64,
     /// What that exceeds the limit by.
     pub(crate) overspend: u64,
@@ -38,27 +36,31 @@ pub(crate) struct Figures {
     pub(crate) immortal: bool,
     /// When all faults are over and the window has passed, nobody is admitted.
     pub(crate) stuck: bool,
+    /// Nothing failed, and no order of the calls explains their answers.
+    pub(crate) disordered: bool,
 }
 
 impl Figures {
-    pub(crate) fn of(ledger: &Ledger, aftermath: Aftermath, parameters: &Parameters) -> Self {
-        let max_admitted = judge::max_admitted(
-            ledger.admissions(),
-            ledger.untold(),
-            parameters.window_ms,
-            parameters.cost,
-        );
+    /// `judged` are the units that counted at once, and those of them that are too many.
+    pub(crate) fn of(judged: (u64, u64), waste: u64, aftermath: Aftermath) -> Self {
+        let (max_admitted, overspend) = judged;
         Self {
             max_admitted,
-            overspend: max_admitted.saturating_sub(parameters.limit),
-            waste: ledger.waste(),
+            overspend,
+            waste,
             immortal: aftermath.immortal,
             stuck: !aftermath.recovered,
+            disordered: false,
         }
     }
 
     pub(crate) fn is_violation(&self) -> bool {
-        self.overspend > 0 || self.immortal || self.stuck
+        self.overspend > 0 || self.immortal || self.stuck || self.disordered
+    }
+
+    /// Whether nothing worse is to be told of the history than that its calls have no order.
+    pub(crate) fn is_told_for_its_order(&self) -> bool {
+        self.disordered && self.overspend == 0 && !self.immortal && !self.stuck
     }
 
     /// Whether a history with these figures shows at least what one with `other` shows: its
@@ -66,6 +68,9 @@ impl Figures {
     pub(crate) fn shows(&self, other: &Self) -> bool {
         if other.overspend > 0 {
             return self.max_admitted >= other.max_admitted;
+        }
+        if other.is_told_for_its_order() {
+            return self.disordered;
         }
         if other.is_violation() {
             return self.immortal >= other.immortal && self.stuck >= other.stuck;
@@ -94,6 +99,7 @@ pub(crate) struct Findings {
     immortal: Vec<Action>,
     stuck: Vec<Action>,
     most_wasted: Vec<Action>,
+    disordered: Vec<Action>,
 }
 
 impl Findings {
@@ -122,6 +128,12 @@ impl Findings {
         if self.worst != before {
             self.worse_at = self.states;
         }
+    }
+
+    /// In this history, without faults, no order of the calls explains their answers.
+    pub(super) fn has_no_order(&mut self, history: Vec<Action>) {
+        self.worst.disordered = true;
+        self.disordered = history;
     }
 
     /// Whether there is a violation, and none of the last `patience` states led to a worse one.
@@ -183,6 +195,7 @@ impl Findings {
             take_again(&self.most_admitted)?.max_admitted == worst.max_admitted
                 && (!worst.immortal || take_again(&self.immortal)?.immortal)
                 && (!worst.stuck || take_again(&self.stuck)?.stuck)
+                && (!worst.disordered || take_again(&self.disordered)?.disordered)
                 && take_again(&self.most_wasted)?.waste == worst.waste,
         )
     }
@@ -193,7 +206,7 @@ impl Findings {
     }
 
     /// The history to tell: the one for overspend, else for an immortal counter, else for a budget
-    /// that does not recover; where there is none of these, the one that admitted most.
+    /// that does not recover, else for calls without an order; where there is none of these, the one that admitted most.
     pub(crate) fn witness(&self) -> &[Action] {
         if self.worst.overspend > 0 {
             &self.most_admitted
@@ -201,6 +214,8 @@ impl Findings {
             &self.immortal
         } else if self.worst.stuck {
             &self.stuck
+        } else if self.worst.disordered {
+            &self.disordered
         } else {
             &self.most_admitted
         }

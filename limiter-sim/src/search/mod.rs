@@ -11,7 +11,7 @@ mod visited;
 pub(crate) use findings::{Figures, Findings, Verdict};
 
 use crate::scenario::{Scenario, Search};
-use crate::world::{Fault, Simulation};
+use crate::world::{Fault, Simulation, first_that_does_not_linearize};
 
 /// The part of the states that a search with fewer faults, which only makes witnesses smaller, may
 /// see.
@@ -19,6 +19,9 @@ const SHARE_OF_SMALLER: u64 = 32;
 
 /// Random histories that are followed after a search that was cut short.
 const RUNS_AFTER_CUT: u64 = 500;
+
+/// Random histories without faults whose calls must have an order.
+const ORDERED_HISTORIES: u64 = 200;
 
 /// What a search found, and what it has to say about itself.
 pub(crate) struct Explored {
@@ -38,7 +41,7 @@ pub(crate) struct Explored {
 /// Where the modelled server was asked for something that it lacks.
 pub(crate) fn explore(scenario: &Scenario, progress: &dyn Fn(u64)) -> Result<Explored, String> {
     let mut simulation = Simulation::new(scenario.clone());
-    let findings = match scenario.search {
+    let mut findings = match scenario.search {
         Search::Exhaustive => {
             let mut findings = Findings::default();
             for faults in 0..=scenario.faults.total {
@@ -59,6 +62,12 @@ pub(crate) fn explore(scenario: &Scenario, progress: &dyn Fn(u64)) -> Result<Exp
         }
         Search::Random | Search::Pct => sampling::search(&mut simulation, scenario.runs, progress),
     };
+    if scenario.faults.kinds.is_empty() && scenario.subject.unordered().is_none() {
+        let disordered = first_that_does_not_linearize(scenario, ORDERED_HISTORIES)?;
+        if let Some(history) = disordered {
+            findings.has_no_order(history);
+        }
+    }
     let kinds = scenario.faults.kinds.iter().map(|(fault, _)| *fault);
     let vacuous = kinds
         .filter(|fault| simulation.bites.of(*fault) == 0)

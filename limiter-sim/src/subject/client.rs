@@ -4,12 +4,16 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{Subject, Uses};
+use crate::judge::Promise;
 use crate::process::{Attempt, Env, Outcome, Program};
 use crate::scenario::Parameters;
 use crate::server::{Reply, Request};
 
 /// Says how many units an executed command charged.
 pub type Charges = fn(&Request, &Reply, &Parameters) -> i64;
+
+/// What is promised under the scenario's numbers.
+pub type Promises = fn(&Parameters) -> Promise;
 
 /// Client code that keeps nothing between two acquisitions: an async function from what it can
 /// reach of the world to what its caller is told.
@@ -35,6 +39,9 @@ pub struct Client {
     flaw: Option<String>,
     uses: Uses,
     charges: Charges,
+    promise: Option<Promises>,
+    distinct: bool,
+    unordered: Option<String>,
     acquire: Arc<dyn Fn(Env) -> Attempt + Send + Sync>,
 }
 
@@ -51,6 +58,9 @@ impl Client {
             flaw: None,
             uses: Uses::SERVER,
             charges: |_, _, _| 0,
+            promise: None,
+            distinct: false,
+            unordered: None,
             acquire: Arc::new(move |env| Box::pin(acquire(env))),
         }
     }
@@ -74,6 +84,28 @@ impl Client {
     #[must_use]
     pub fn charging(mut self, charges: Charges) -> Self {
         self.charges = charges;
+        self
+    }
+
+    /// Says what it promises; the first-arrival window if it is not said.
+    #[must_use]
+    pub fn promising(mut self, promise: Promises) -> Self {
+        self.promise = Some(promise);
+        self
+    }
+
+    /// Says that no two workers run with the same arguments: [`Env::class`] is the number of each.
+    #[must_use]
+    pub fn telling_workers_apart(mut self) -> Self {
+        self.distinct = true;
+        self
+    }
+
+    /// Says that it may answer otherwise than its rule would, and why in a clause: see
+    /// [`Subject::unordered`].
+    #[must_use]
+    pub fn unordered(mut self, why: impl Into<String>) -> Self {
+        self.unordered = Some(why.into());
         self
     }
 }
@@ -102,6 +134,21 @@ impl Subject for Client {
         self.uses
     }
 
+    fn class(&self, worker: usize, _: &Parameters) -> usize {
+        if self.distinct { worker } else { 0 }
+    }
+
+    fn promise(&self, parameters: &Parameters) -> Promise {
+        self.promise.map_or_else(
+            || Promise::first_arrival(parameters),
+            |promise| promise(parameters),
+        )
+    }
+
+    fn unordered(&self) -> Option<&str> {
+        self.unordered.as_deref()
+    }
+
     fn charges(&self, request: &Request, reply: &Reply, parameters: &Parameters) -> i64 {
         (self.charges)(request, reply, parameters)
     }
@@ -121,7 +168,7 @@ struct Running {
 }
 
 impl Program for Running {
-    fn attempt(&mut self, _client: usize, _attempt: u32) -> Attempt {
-        (self.acquire)(self.env.clone())
+    fn attempt(&mut self, _client: usize, attempt: u32) -> Attempt {
+        (self.acquire)(self.env.at(attempt))
     }
 }

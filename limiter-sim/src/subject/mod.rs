@@ -10,12 +10,14 @@ mod stores;
 use std::fmt;
 
 pub use catalogue::{catalogue, named};
-pub use client::{Charges, Client};
+pub(crate) use catalogue::{first_arrival_windows, rules_and_forms};
+pub use client::{Charges, Client, Promises};
 #[doc(hidden)]
 pub use script::Call;
 pub use script::Script;
 pub use store::StoreSubject;
 
+use crate::judge::Promise;
 use crate::process::{Env, Program};
 use crate::scenario::Parameters;
 use crate::server::{Reply, Request};
@@ -49,6 +51,12 @@ pub trait Subject: fmt::Debug + Send + Sync {
         false
     }
 
+    /// What it promises: the first-arrival window of the scenario's limit and length, unless it says
+    /// otherwise.
+    fn promise(&self, parameters: &Parameters) -> Promise {
+        Promise::first_arrival(parameters)
+    }
+
     /// Which parts of the world its callers depend on: a fault elsewhere cannot meet it.
     fn uses(&self) -> Uses {
         Uses::SERVER
@@ -58,6 +66,13 @@ pub trait Subject: fmt::Debug + Send + Sync {
     /// with the same arguments: histories that differ only in who of them is who are explored once.
     fn class(&self, _worker: usize, _parameters: &Parameters) -> usize {
         0
+    }
+
+    /// Why its answers need not be those that its rule gives to its callers one after the other, in a
+    /// clause: it denies early by design, or what it gives back is no answer. `None` where without
+    /// faults every history must have such an order, which is what is looked for.
+    fn unordered(&self) -> Option<&str> {
+        None
     }
 
     /// Units that this executed command charged to the budget (less than 0: gave back).

@@ -122,6 +122,10 @@ impl Subject for Script {
         }
     }
 
+    fn unordered(&self) -> Option<&str> {
+        Some("nobody says which rule the script follows")
+    }
+
     fn script(&self) -> Option<&Call> {
         Some(&self.call)
     }

@@ -34,6 +34,7 @@ pub struct StoreSubject {
     uses: Uses,
     keeps_state: bool,
     charges: Charges,
+    unordered: Option<String>,
     build: Arc<Build>,
 }
 
@@ -51,6 +52,7 @@ impl StoreSubject {
             uses: Uses::SERVER,
             keeps_state: false,
             charges: |_, _, _| 0,
+            unordered: None,
             build: Arc::new(move |env| Arc::new(build(env))),
         }
     }
@@ -81,6 +83,14 @@ impl StoreSubject {
     #[must_use]
     pub fn charging(mut self, charges: Charges) -> Self {
         self.charges = charges;
+        self
+    }
+
+    /// Says that it may answer otherwise than its rule would, and why in a clause: see
+    /// [`Subject::unordered`].
+    #[must_use]
+    pub fn unordered(mut self, why: impl Into<String>) -> Self {
+        self.unordered = Some(why.into());
         self
     }
 }
@@ -137,6 +147,10 @@ impl Subject for StoreSubject {
 
     fn uses(&self) -> Uses {
         self.uses
+    }
+
+    fn unordered(&self) -> Option<&str> {
+        self.unordered.as_deref()
     }
 
     fn charges(&self, request: &Request, reply: &Reply, parameters: &Parameters) -> i64 {

@@ -8,7 +8,7 @@ use crate::process::Outcome;
 use crate::scenario::Scenario;
 use crate::search::Figures;
 use crate::subject::{self, Call, Script, Subject};
-use crate::world::{Action, Simulation};
+use crate::world::{Action, Calls, Simulation};
 
 /// What a history did when it was taken again.
 #[derive(Clone, Debug)]
@@ -46,6 +46,7 @@ pub(crate) fn replay(scenario: &Scenario, history: &[Action]) -> Result<Replay, 
     let mut steps = Vec::with_capacity(history.len());
     let mut checks = Vec::with_capacity(history.len());
     let mut moments = Vec::with_capacity(history.len());
+    let mut calls = Calls::default();
     for (number, action) in history.iter().enumerate() {
         if !simulation.allows(&world, *action) {
             return Err(format!(
@@ -53,7 +54,9 @@ pub(crate) fn replay(scenario: &Scenario, history: &[Action]) -> Result<Replay, 
                 number + 1
             ));
         }
+        calls.before(&simulation, &world, *action);
         simulation.step(&mut world, *action);
+        calls.after(&simulation, &world);
         if let Some(trouble) = simulation.trouble {
             return Err(trouble);
         }
@@ -72,8 +75,18 @@ pub(crate) fn replay(scenario: &Scenario, history: &[Action]) -> Result<Replay, 
         steps,
         checks,
         moments,
-        figures: simulation.figures(&world),
+        figures: Figures {
+            disordered: is_disordered(scenario, history, calls),
+            ..simulation.figures(&world)
+        },
     })
+}
+
+/// Whether no order of the calls of `history` explains their answers, although nothing failed.
+pub(super) fn is_disordered(scenario: &Scenario, history: &[Action], calls: Calls) -> bool {
+    let undisturbed = history.iter().all(|action| action.fault().is_none());
+    let promise = scenario.subject.promise(&scenario.parameters);
+    scenario.subject.unordered().is_none() && undisturbed && !calls.linearize(&promise)
 }
 
 impl Token {

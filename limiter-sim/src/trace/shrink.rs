@@ -1,17 +1,20 @@
 //! Making a counterexample as small as it can be told.
 
+use super::replay::is_disordered;
 use crate::scenario::Scenario;
 use crate::search::Figures;
-use crate::world::{Action, Simulation, World};
+use crate::world::{Action, Calls, Simulation, World};
 
 /// A shorter history that shows as much: no step can be left out, no two steps of one worker could
 /// follow each other where they do not, and workers are numbered in the order in which they appear.
 pub(crate) fn shrink(scenario: &Scenario, history: &[Action]) -> Vec<Action> {
     let mut simulation = Simulation::new(scenario.clone());
-    let target = outcome(&mut simulation, history);
+    let target = outcome(&mut simulation, history, true);
+    // Orders are only looked for where they are what the history is told for.
+    let ordered = target.figures.is_told_for_its_order();
     let mut best = target.taken.clone();
     let mut is_as_bad = |candidate: &[Action]| {
-        let result = outcome(&mut simulation, candidate);
+        let result = outcome(&mut simulation, candidate, ordered);
         result
             .figures
             .shows(&target.figures)
@@ -97,16 +100,24 @@ struct Result {
     figures: Figures,
 }
 
-/// Takes what is possible of `history` and judges where it ends.
-fn outcome(simulation: &mut Simulation, history: &[Action]) -> Result {
+/// Takes what is possible of `history` and judges where it ends, and with `ordered` also whether some
+/// order of the calls explains their answers.
+fn outcome(simulation: &mut Simulation, history: &[Action], ordered: bool) -> Result {
     let mut world: World = simulation.initial();
     let mut taken = Vec::with_capacity(history.len());
+    let mut calls = Calls::default();
     for action in history {
         if simulation.allows(&world, *action) {
+            calls.before(simulation, &world, *action);
             simulation.step(&mut world, *action);
+            calls.after(simulation, &world);
             taken.push(*action);
         }
     }
-    let figures = simulation.figures(&world);
+    let disordered = ordered && is_disordered(&simulation.scenario, &taken, calls);
+    let figures = Figures {
+        disordered,
+        ..simulation.figures(&world)
+    };
     Result { taken, figures }
 }

@@ -3,9 +3,9 @@
 
 use std::rc::Rc;
 
-use super::process::Process;
-use super::simulation::Simulation;
-use super::{Way, World};
+use super::process::{Link, Process};
+use super::simulation::{Simulation, narrow};
+use super::{Fault, Way, World};
 use crate::fingerprint::Digest;
 use crate::process::{Input, Lane, Outcome};
 use crate::search::Figures;
@@ -30,13 +30,15 @@ impl Simulation {
     /// How bad the history is that ends in `world`.
     pub(crate) fn figures(&mut self, world: &World) -> Figures {
         let aftermath = self.aftermath(world);
-        Figures::of(&world.ledger, aftermath, &self.scenario.parameters)
+        let clock_was_set = world.faults.of(Fault::ClockJump) > 0;
+        let cost = self.scenario.parameters.cost;
+        let judged = world.ledger.judge(&self.promise, cost, clock_was_set);
+        Figures::of(judged, world.ledger.waste(), aftermath)
     }
 
     /// Judges what `world`, at the end of a history, leaves behind.
     fn aftermath(&mut self, world: &World) -> Aftermath {
-        let parameters = &self.scenario.parameters;
-        if parameters.cost > parameters.limit {
+        if self.scenario.parameters.cost > self.promise.most() {
             // Nothing is ever admitted, by the promise itself.
             return Aftermath {
                 immortal: false,
@@ -74,7 +76,7 @@ impl Simulation {
     fn is_immortal(&mut self, world: &World) -> bool {
         let mut world = self.faults_over(world);
         let parameters = &self.scenario.parameters;
-        let calls = (parameters.limit / parameters.cost + 1).min(MOST_CALLS);
+        let calls = (self.promise.most() / parameters.cost + 1).min(MOST_CALLS);
         let window = parameters.window_ms;
         for _ in 0..calls {
             // One denial shows that the budget is used up; further calls would show no more.
@@ -95,7 +97,8 @@ impl Simulation {
         self.fresh_call(&mut world) == Some(Outcome::Denied)
     }
 
-    /// The same world with memory, one primary, and a replica that has all.
+    /// The same world with memory, one primary, a replica that has all, and connections whose owners
+    /// have noticed that they broke.
     fn faults_over(&mut self, world: &World) -> World {
         let mut world = world.clone();
         if world.slots.len() > 1 {
@@ -103,6 +106,15 @@ impl Simulation {
         }
         self.catch_up(&mut world);
         self.free_memory(&mut world, 0);
+        for number in 0..world.processes.len() {
+            let process = world.process(number);
+            let broken = process
+                .links
+                .iter_mut()
+                .filter(|link| **link == Link::Broken);
+            broken.for_each(|link| *link = Link::Fresh);
+            world.refresh(&self.automaton, number);
+        }
         world
     }
 
@@ -112,7 +124,15 @@ impl Simulation {
         let number = match world.processes.iter().position(|process| !process.crashed) {
             Some(number) if self.scenario.subject.keeps_state() => number,
             _ => {
-                let position = self.automaton.root(0);
+                // As if it were a later attempt of the first worker: what tells attempts apart, such
+                // as the id of a request, tells it apart from all that there were.
+                let workers = self
+                    .scenario
+                    .parameters
+                    .workers
+                    .div_ceil(self.automaton.clients());
+                let fresh = world.processes.len() - workers;
+                let position = self.automaton.fresh(narrow(fresh));
                 let process = Process::new(position, self.automaton.clients());
                 world.processes.push(Rc::new(process));
                 world.processes.len() - 1

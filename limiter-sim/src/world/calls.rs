@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::simulation::Simulation;
 use super::{Action, FaultBounds, World};
 use crate::choose::Random;
-use crate::judge::{Answer, Call, linearizes};
+use crate::judge::{Answer, Call, Promise, linearizes};
 use crate::process::{Lane, Outcome};
 use crate::scenario::Scenario;
 
@@ -22,98 +22,102 @@ pub(crate) fn first_that_does_not_linearize(
         faults: FaultBounds::default(),
         ..scenario.clone()
     });
-    let parameters = scenario.parameters.clone();
+    let promise = scenario.subject.promise(&scenario.parameters);
     let mut random = Random::seeded(scenario.seed);
     for _ in 0..histories {
-        let seen = simulation.seen(&mut random)?;
-        if !linearizes(
-            &seen.calls,
-            &seen.clock,
-            parameters.limit,
-            parameters.window_ms,
-        ) {
-            return Ok(Some(seen.history));
+        let mut world = simulation.initial();
+        let mut calls = Calls::default();
+        let mut actions = Vec::new();
+        let mut history = Vec::new();
+        while !world.is_complete() {
+            simulation.actions(&world, &mut actions);
+            let action = actions[random.below(actions.len())];
+            calls.before(&simulation, &world, action);
+            simulation.step(&mut world, action);
+            if let Some(trouble) = &simulation.trouble {
+                return Err(trouble.clone());
+            }
+            calls.after(&simulation, &world);
+            history.push(action);
+        }
+        if !calls.linearize(&promise) {
+            return Ok(Some(history));
         }
     }
     Ok(None)
 }
 
-/// What callers saw of one history.
-struct Seen {
-    history: Vec<Action>,
-    calls: Vec<Call>,
+/// The calls of one history, written down while its steps are taken.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    /// Those that have begun, by process and client.
+    begun: BTreeMap<(usize, usize), Call>,
+    ended: Vec<Call>,
     /// The instants that the clock showed.
     clock: Vec<u64>,
+    steps: u64,
 }
 
-/// The calls that have begun, by process and client: in which step, and when.
-type Begun = BTreeMap<(usize, usize), (u64, u64)>;
-
-impl Simulation {
-    /// Follows one random history.
-    fn seen(&mut self, random: &mut Random) -> Result<Seen, String> {
-        let mut world = self.initial();
-        let mut begun = Begun::new();
-        let mut actions = Vec::new();
-        let mut seen = Seen {
-            history: Vec::new(),
-            calls: Vec::new(),
-            clock: vec![world.now],
-        };
-        while !world.is_complete() {
-            self.actions(&world, &mut actions);
-            let action = actions[random.below(actions.len())];
-            let number = seen.history.len() as u64;
-            if let Some(caller) = self.caller(&world, action) {
-                begun.insert(caller, (number, world.now));
-            }
-            self.step(&mut world, action);
-            if let Some(trouble) = &self.trouble {
-                return Err(trouble.clone());
-            }
-            seen.history.push(action);
-            seen.clock.push(world.now);
-            self.end_calls(&world, &mut begun, number, &mut seen.calls);
-        }
-        Ok(seen)
-    }
-
-    /// Who begins a call by this step, if anybody does.
-    fn caller(&self, world: &World, action: Action) -> Option<(usize, usize)> {
+impl Calls {
+    /// A step is about to be taken.
+    pub(crate) fn before(&mut self, simulation: &Simulation, world: &World, action: Action) {
+        self.clock.push(world.now);
         let Action::Go { process, lane, .. } = action else {
-            return None;
+            return;
         };
         let number = usize::from(process);
-        let lanes = self.automaton.lanes_at(world.processes[number].position);
-        match lanes[usize::from(lane)] {
-            Lane::Start { client, .. } => Some((number, client)),
-            Lane::Send(_) => None,
+        let lanes = simulation
+            .automaton
+            .lanes_at(world.processes[number].position);
+        if let Lane::Start { client, .. } = lanes[usize::from(lane)] {
+            let call = Call {
+                steps: self.steps..=u64::MAX,
+                instants: world.now..=world.now,
+                cost: simulation.scenario.parameters.cost,
+                answer: Answer::Unknown,
+            };
+            self.begun.insert((number, client), call);
         }
     }
 
-    /// Moves the calls that ended in step `number` from `begun` to `calls`.
-    fn end_calls(&self, world: &World, begun: &mut Begun, number: u64, calls: &mut Vec<Call>) {
+    /// A step was taken: some calls may have ended by it.
+    pub(crate) fn after(&mut self, simulation: &Simulation, world: &World) {
+        self.clock.push(world.now);
         // Processes are told in their order, and so are the calls that have begun.
-        let mut outcomes = self.happened.outcomes.to_vec();
-        begun.retain(|(process, client), (step, at)| {
+        let mut outcomes = simulation.happened.outcomes.to_vec();
+        let (step, ended) = (self.steps, &mut self.ended);
+        self.begun.retain(|(process, client), call| {
             let position = world.processes[*process].position;
-            if self.automaton.is_at_work(position, *client) {
+            if simulation.automaton.is_at_work(position, *client) {
                 return true;
             }
             let told = outcomes.iter().position(|(of, _)| of == client);
-            let told = told.expect("who is at work no more was told something");
-            calls.push(Call {
-                steps: *step..=number,
-                instants: *at..=world.now,
-                cost: self.scenario.parameters.cost,
-                answer: match outcomes.remove(told).1 {
-                    Outcome::Admitted => Answer::Admitted,
-                    Outcome::Denied => Answer::Denied,
-                    Outcome::Failed => Answer::Unknown,
+            let answer = told.map(|told| outcomes.remove(told).1);
+            ended.push(Call {
+                steps: *call.steps.start()..=step,
+                instants: *call.instants.start()..=world.now,
+                cost: call.cost,
+                answer: match answer {
+                    Some(Outcome::Admitted) => Answer::Admitted,
+                    Some(Outcome::Denied) => Answer::Denied,
+                    Some(Outcome::Failed) | None => Answer::Unknown,
                 },
             });
             false
         });
+        self.steps += 1;
+    }
+
+    /// Whether there is an order of the calls in which the rule gives each its answer. A call that
+    /// has not ended may have charged or not.
+    pub(crate) fn linearize(mut self, promise: &Promise) -> bool {
+        let last = self.clock.last().copied().unwrap_or(0);
+        let open = self.begun.into_values().map(|call| Call {
+            instants: *call.instants.start()..=last,
+            ..call
+        });
+        self.ended.extend(open);
+        linearizes(&self.ended, &self.clock, promise)
     }
 }
 

@@ -11,14 +11,13 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::ledger::Attempted;
+use super::ledger::Booking;
 use super::log::Log;
 use super::process::Process;
 use super::simulation::{Happened, Simulation};
 use super::slot::Slot;
 use super::{Replica, Way, World};
 use crate::fingerprint::{AlreadyHashed, Digest};
-use crate::process::Outcome;
 use crate::server::Effect;
 
 /// Steps that are kept; with more, all are forgotten.
@@ -31,7 +30,7 @@ pub(super) struct Memo {
     /// Servers that were made from a log, by that log and the time.
     revived: HashMap<u128, Slot, AlreadyHashed>,
     /// What the step that is being taken did so far.
-    pub(super) settled: SmallVec<[(Attempted, Outcome); 1]>,
+    pub(super) bookings: SmallVec<[Booking; 1]>,
     pub(super) effects: Vec<Rc<[Effect]>>,
 }
 
@@ -40,7 +39,7 @@ struct Taken {
     process: Rc<Process>,
     slots: SmallVec<[Slot; 1]>,
     replica: Option<Arc<Replica>>,
-    settled: SmallVec<[(Attempted, Outcome); 1]>,
+    bookings: SmallVec<[Booking; 1]>,
     effects: Vec<Rc<[Effect]>>,
     happened: Rc<Happened>,
 }
@@ -57,7 +56,7 @@ impl Simulation {
             let taken = taken.clone();
             return self.go_as_before(world, number, taken);
         }
-        self.memo.settled.clear();
+        self.memo.bookings.clear();
         self.memo.effects.clear();
         self.go(world, number, lane, Way::Through);
         let sessions = world.slots.iter().any(|slot| slot.node().has_sessions());
@@ -71,7 +70,7 @@ impl Simulation {
             process: Rc::clone(&world.processes[number]),
             slots: world.slots.clone(),
             replica: world.replica.clone(),
-            settled: self.memo.settled.clone(),
+            bookings: self.memo.bookings.clone(),
             effects: self.memo.effects.clone(),
             happened: Rc::clone(&self.happened),
         };
@@ -97,11 +96,9 @@ impl Simulation {
     fn go_as_before(&mut self, world: &mut World, number: usize, taken: Taken) {
         world.slots = taken.slots;
         world.replica = taken.replica;
-        for (attempted, outcome) in taken.settled {
+        for booking in taken.bookings {
             let cost = self.scenario.parameters.cost;
-            world
-                .ledger
-                .settle(attempted, Some(outcome), cost, world.now);
+            world.ledger.book(booking, cost, world.now);
         }
         if let Some(log) = &mut world.log {
             for effects in taken.effects {
@@ -131,5 +128,7 @@ fn key(world: &World, number: usize, lane: usize) -> Digest {
         slots.0,
         replica,
         disturbed,
+        // Where it stands among the refunds is part of what an attempt did.
+        world.ledger.refunds(),
     ))
 }

@@ -6,7 +6,6 @@
 
 mod action;
 mod aftermath;
-#[cfg(test)]
 mod calls;
 mod fault;
 mod faults;
@@ -23,9 +22,10 @@ mod traffic;
 
 pub(crate) use action::{Action, Way};
 pub(crate) use aftermath::Aftermath;
+pub(crate) use calls::{Calls, first_that_does_not_linearize};
 pub use fault::Fault;
 pub(crate) use fault::{FaultBounds, FaultCounts};
-pub(crate) use ledger::{Attempted, Ledger};
+pub(crate) use ledger::{Attempted, Booking, Ledger};
 #[cfg(test)]
 pub(crate) use mutants::Mutant;
 pub(crate) use simulation::{Happened, Simulation};

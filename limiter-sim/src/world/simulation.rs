@@ -14,6 +14,7 @@ use super::process::Process;
 use super::slot::{Slot, signed};
 use super::{Action, EPOCH_MS, Fault, FaultCounts, Replica, Way, World};
 use crate::fingerprint::{Digest, Keyed};
+use crate::judge::Promise;
 use crate::process::{Automaton, Input, Lane, Outcome};
 use crate::scenario::Scenario;
 use crate::server::{Node, Reply, Request};
@@ -21,6 +22,8 @@ use crate::server::{Node, Reply, Request};
 /// One exploration's client code and rules.
 pub(crate) struct Simulation {
     pub(crate) scenario: Scenario,
+    /// What the subject promises.
+    pub(super) promise: Promise,
     pub(crate) automaton: Automaton,
     /// What the last step did, for those who tell it.
     pub(crate) happened: Rc<Happened>,
@@ -51,8 +54,10 @@ pub(crate) struct Happened {
 impl Simulation {
     pub(crate) fn new(scenario: Scenario) -> Self {
         let automaton = Automaton::new(Arc::clone(&scenario.subject), scenario.parameters.clone());
+        let promise = scenario.subject.promise(&scenario.parameters);
         Self {
             scenario,
+            promise,
             automaton,
             happened: Rc::default(),
             trouble: None,
@@ -193,10 +198,16 @@ impl Simulation {
     /// The instants to which time can move: each deadline that somebody could notice, and one
     /// millisecond past it. Between them nothing can be told apart.
     fn instants(&self, world: &World) -> Vec<u64> {
-        let window = self.scenario.parameters.window_ms;
-        let openers = world.ledger.admissions().iter().map(|(at, _)| at + window);
-        let untold = world.ledger.untold().iter().map(|at| at + window);
-        let mut deadlines: Vec<u64> = openers.chain(untold).collect();
+        let cost = self.scenario.parameters.cost;
+        let untold = world.ledger.untold().iter().copied();
+        let clock = self.promise.is_cut_by_the_clock().then_some(world.now);
+        let mut deadlines: Vec<u64> = world
+            .ledger
+            .admitted_at()
+            .chain(untold)
+            .chain(clock)
+            .flat_map(|at| self.promise.last_instants(at, cost))
+            .collect();
         for slot in &world.slots {
             let own = slot
                 .node()
@@ -208,7 +219,8 @@ impl Simulation {
             .into_iter()
             .flat_map(|deadline| [deadline, deadline + 1])
             .collect();
-        for process in &world.processes {
+        let alive = world.processes.iter().filter(|process| !process.crashed);
+        for process in alive {
             let timers = self.automaton.timers_at(process.position).iter();
             instants.extend(timers.map(|(_, due)| due.saturating_add_signed(-process.offset_ms)));
         }
@@ -272,6 +284,9 @@ impl Simulation {
     pub(super) fn fire_timers(&mut self, world: &mut World, number: usize) {
         loop {
             let process = &world.processes[number];
+            if process.crashed {
+                return;
+            }
             let (position, own) = (process.position, process.own_time(world.now));
             let due = |(_, due): &&(_, u64)| *due <= own;
             let Some((timer, _)) = self.automaton.timers_at(position).iter().find(due) else {

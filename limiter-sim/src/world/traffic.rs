@@ -3,10 +3,11 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::ledger::{Attempted, Booking};
 use super::process::{Held, Link, connection_id};
 use super::simulation::Simulation;
 use super::{Fault, Way, World};
-use crate::process::{Break, Endpoint, Input, Lane, Pending, Position};
+use crate::process::{Break, Endpoint, Input, Lane, Outcome, Pending, Position};
 use crate::server::{Effect, Node, Reply};
 
 /// Notes that are kept.
@@ -261,9 +262,16 @@ impl Simulation {
             .charges(&pending.request, reply, parameters);
         let now = world.now;
         if let Some(client) = pending.client {
+            let moment = world.ledger.moment(now);
             let attempted = &mut world.process(number).attempted[client];
+            if let Some(admitted_at) = attempted.told_at
+                && charged < 0
+            {
+                let units = charged.unsigned_abs();
+                return self.book(world, Booking::GivenBack { units, admitted_at });
+            }
             if wrote {
-                attempted.wrote_at = Some(now);
+                attempted.wrote_at = Some(moment);
             }
             attempted.charged += charged;
             if charged > 0 {
@@ -297,19 +305,40 @@ impl Simulation {
 
     /// A process has come to `position`: settles what ended there.
     pub(super) fn come_to(&mut self, world: &mut World, number: usize, position: Position) {
-        let cost = self.scenario.parameters.cost;
-        for &(client, outcome) in self.automaton.ended(position) {
+        if let Some(client) = self.automaton.went_ahead(position) {
+            let now = world.now;
+            let attempted = &mut world.process(number).attempted[client];
+            let told_at = Some(attempted.admitted_at(now));
+            let attempted = std::mem::replace(
+                attempted,
+                Attempted {
+                    told_at,
+                    ..Attempted::default()
+                },
+            );
+            self.settle(world, client, attempted, Outcome::Admitted);
+        }
+        for (client, outcome) in self.automaton.ended(position).to_vec() {
             let attempted = std::mem::take(&mut world.process(number).attempted[client]);
-            world
-                .ledger
-                .settle(attempted, Some(outcome), cost, world.now);
-            Rc::make_mut(&mut self.happened)
-                .outcomes
-                .push((client, outcome));
-            self.memo.settled.push((attempted, outcome));
+            self.settle(world, client, attempted, outcome);
         }
         world.process(number).position = self.automaton.settled(position);
         world.refresh(&self.automaton, number);
+    }
+
+    fn settle(&mut self, world: &mut World, client: usize, attempted: Attempted, told: Outcome) {
+        self.book(world, Booking::Settled(attempted, told));
+        // Who went ahead was told so before.
+        if attempted.told_at.is_none() {
+            let happened = Rc::make_mut(&mut self.happened);
+            happened.outcomes.push((client, told));
+        }
+    }
+
+    fn book(&mut self, world: &mut World, booking: Booking) {
+        let cost = self.scenario.parameters.cost;
+        world.ledger.book(booking, cost, world.now);
+        self.memo.bookings.push(booking);
     }
 
     /// A process ends for good. Whatever its clients had charged, nobody is told.

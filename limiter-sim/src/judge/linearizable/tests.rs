@@ -1,6 +1,6 @@
 //! Histories by hand, right and wrong.
 
-use super::{Answer, Call, linearizes};
+use super::{Answer, Call, Promise, linearizes};
 
 const WINDOW_MS: u64 = 1000;
 
@@ -19,7 +19,12 @@ fn alone(step: u64, at: u64, answer: Answer) -> Call {
 }
 
 fn fits(calls: &[Call], limit: u64) -> bool {
-    linearizes(calls, &[], limit, WINDOW_MS)
+    fits_while(calls, &[], limit)
+}
+
+fn fits_while(calls: &[Call], clock: &[u64], limit: u64) -> bool {
+    let length_ms = WINDOW_MS;
+    linearizes(calls, clock, &Promise::FirstArrival { limit, length_ms })
 }
 
 use Answer::{Admitted, Denied, Unknown};
@@ -102,8 +107,8 @@ fn a_long_call_may_have_opened_the_window_at_any_instant_that_the_clock_showed()
         alone(1, 1650, Denied),
         alone(2, 1750, Admitted),
     ];
-    assert!(linearizes(&calls, &[700], 1, WINDOW_MS));
-    assert!(!linearizes(&calls, &[600, 800], 1, WINDOW_MS));
+    assert!(fits_while(&calls, &[700], 1));
+    assert!(!fits_while(&calls, &[600, 800], 1));
 }
 
 #[test]
@@ -178,4 +183,62 @@ fn a_window_that_opened_when_its_deadline_was_set_does_not_linearize() {
         alone(3, 1001, Denied),
     ];
     assert!(!fits(&calls, 2));
+}
+
+#[test]
+fn every_rule_says_when_a_place_is_free_again() {
+    let length_ms = WINDOW_MS;
+    let limit = 2;
+    // Two are admitted at 600; the last instant at which a third is denied, and whether all come
+    // back at once then.
+    let rules = [
+        (Promise::FirstArrival { limit, length_ms }, 1600),
+        (Promise::Aligned { limit, length_ms }, 999),
+        (Promise::Rolling { limit, length_ms }, 1600),
+        (
+            Promise::InFlight {
+                limit,
+                lease_ms: length_ms,
+            },
+            1600,
+        ),
+        (
+            Promise::TokenBucket {
+                limit,
+                length_ms,
+                burst: 2,
+            },
+            1099,
+        ),
+    ];
+    for (promise, last) in rules {
+        let after = |at, answer| {
+            let two = [alone(0, 600, Admitted), alone(1, 600, Admitted)];
+            linearizes(&[&two[..], &[alone(2, at, answer)]].concat(), &[], &promise)
+        };
+        assert!(after(last, Denied) && !after(last, Admitted), "{promise:?}");
+        assert!(
+            after(last + 1, Admitted) && !after(last + 1, Denied),
+            "{promise:?}"
+        );
+    }
+}
+
+#[test]
+fn several_budgets_admit_what_fits_into_all_of_them() {
+    let length_ms = WINDOW_MS;
+    let both = Promise::All(vec![
+        Promise::FirstArrival {
+            limit: 1,
+            length_ms,
+        },
+        Promise::Rolling {
+            limit: 1,
+            length_ms: 3 * length_ms,
+        },
+    ]);
+    let second =
+        |at, answer| linearizes(&[alone(0, 0, Admitted), alone(1, at, answer)], &[], &both);
+    assert!(second(2000, Denied) && !second(2000, Admitted));
+    assert!(second(3001, Admitted) && !second(3001, Denied));
 }

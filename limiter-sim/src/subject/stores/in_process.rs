@@ -25,7 +25,7 @@ pub(crate) fn memory_partitioned() -> Partitioned {
     Partitioned
 }
 
-fn store(env: &Env) -> MemoryStore<SimClock, Keyed> {
+pub(super) fn store(env: &Env) -> MemoryStore<SimClock, Keyed> {
     MemoryStore::builder()
         .clock(env.clock())
         .hasher(Keyed)
@@ -56,6 +56,10 @@ impl Subject for Partitioned {
 
     fn keeps_state(&self) -> bool {
         true
+    }
+
+    fn unordered(&self) -> Option<&str> {
+        Some("a worker denies when its own share is used up")
     }
 
     fn uses(&self) -> Uses {

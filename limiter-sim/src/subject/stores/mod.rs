@@ -3,7 +3,9 @@
 
 mod atomic;
 mod counters;
+mod failing;
 mod in_process;
+mod rules;
 mod split;
 mod token_bucket;
 mod transaction;
@@ -12,7 +14,11 @@ pub(super) use atomic::{atomic_window, atomic_window_retry, fail_closed, fail_op
 pub(super) use counters::{
     increment_then_expire, increment_then_expire_spending, set_nx_then_increment,
 };
+pub(super) use failing::{circuit, deadline, fallback};
 pub(super) use in_process::{memory_partitioned, memory_per_worker};
+pub(super) use rules::{
+    aligned, in_flight, request_id_retry, reserve_and_settle, rolling, token_bucket, two_budgets,
+};
 pub(super) use split::{replica_read, split};
 pub(super) use token_bucket::client_clock_bucket;
 pub(super) use transaction::watch_multi;

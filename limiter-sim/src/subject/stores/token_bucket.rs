@@ -22,6 +22,7 @@ pub(crate) fn client_clock_bucket() -> Client {
         clock: true,
         ..Uses::SERVER
     })
+    .unordered("a bucket denies where a window would not")
     .charging(charges)
 }
 

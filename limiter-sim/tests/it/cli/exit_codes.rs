@@ -85,3 +85,23 @@ fn help_and_version_are_answers() {
         assert!(!help.out.is_empty(), "{command}");
     }
 }
+
+#[test]
+fn replay_exits_1_where_no_order_of_the_calls_explains_their_answers() {
+    let found = run(
+        "explore --store increment-then-expire-spending --workers 4 --limit 2 --time-steps 1 --json",
+    );
+    let json = found.json();
+    assert_eq!((found.code, &json["linearizes"]), (1, &false.into()));
+    assert_eq!(
+        (&json["overspend"], &json["immortal"]),
+        (&0.into(), &false.into())
+    );
+    let again = run(&format!("replay {} --json", found.token()));
+    assert_eq!(
+        (again.code, &again.json()["linearizes"]),
+        (1, &false.into())
+    );
+    let told = run(&format!("replay {}", found.token())).out;
+    assert!(told.contains("no order of the calls explains"), "{told}");
+}

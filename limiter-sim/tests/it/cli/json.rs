@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::run;
 
-const EXPLORATION: [&str; 25] = [
+const EXPLORATION: [&str; 27] = [
     "store",
     "faults",
     "max_faults",
@@ -25,11 +25,13 @@ const EXPLORATION: [&str; 25] = [
     "waste",
     "immortal",
     "recovered",
+    "linearizes",
     "states",
     "executions",
     "not_applicable",
     "vacuous",
     "token",
+    "waste_token",
     "story",
 ];
 
