@@ -1,7 +1,7 @@
 //! This project beside what a user would pick instead, in one run.
 //!
 //! `cargo bench -p limiter-bench` runs every part, and writes `benches/RESULTS.md`.
-//! `cargo bench -p limiter-bench -- memory` runs one: `memory`, `redis` or `simulator`; the page keeps
+//! `cargo bench -p limiter-bench -- memory` runs one: `memory` or `simulator`; the page keeps
 //! what the other parts said last.
 
 // A benchmark measures time, and says so in one place.
@@ -11,7 +11,6 @@
 mod machine;
 mod memory;
 mod page;
-mod redis_store;
 mod rounds;
 mod simulator;
 
@@ -20,9 +19,8 @@ use std::process::ExitCode;
 /// A part: its name, and what makes its section.
 type Part = (&'static str, fn() -> String);
 
-const PARTS: [Part; 3] = [
+const PARTS: [Part; 2] = [
     ("memory", memory::section),
-    ("redis", redis_store::section),
     ("simulator", simulator::section),
 ];
 

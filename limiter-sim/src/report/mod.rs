@@ -8,7 +8,9 @@ mod side_by_side;
 mod story;
 mod table;
 
-pub(crate) use cell::{Block, Cell};
+#[cfg(test)]
+pub(crate) use cell::Block;
+pub(crate) use cell::Cell;
 pub use exploration::Exploration;
 pub(crate) use matrix::Matrix;
 pub(crate) use side_by_side::side_by_side;

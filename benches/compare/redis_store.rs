@@ -1,3 +1,0 @@
-pub(crate) fn section() -> String {
-    String::new()
-}
