@@ -1,4 +1,4 @@
-use limiter_core::{Cost, ErrorKind, Identity, MAX_UNITS, Timestamp};
+use limiter_core::{Acquire, BudgetStore, Cost, ErrorKind, Identity, MAX_UNITS, Timestamp};
 use limiter_memory::{MemoryStore, Whose};
 
 use crate::{admitted, advance, cost, denied, manual_clock, never, policy, set_back, store_of};
@@ -97,6 +97,59 @@ fn a_window_of_one_millisecond_contains_two_instants() {
     assert_eq!(ask(), denied(0, 1));
     advance(&clock, 1);
     assert_eq!(ask(), admitted(1, 0, 2));
+}
+
+#[test]
+fn lengths_from_half_a_second_to_a_year_end_to_the_millisecond() {
+    const DAY: u64 = 24 * 3_600_000;
+    for length in [500, 31 * DAY, 365 * DAY, 366 * DAY] {
+        let clock = manual_clock();
+        let store = store_of(1, &clock);
+        let policy = policy(&format!("edges/{length}"), 1, length);
+        let ask = || store.acquire_now(&policy, "alice", Cost::ONE).unwrap();
+        assert_eq!(ask(), admitted(1, 0, length + 1));
+        advance(&clock, length);
+        assert_eq!(
+            ask(),
+            denied(0, 1),
+            "{length} ms later it is the same window"
+        );
+        advance(&clock, 1);
+        assert_eq!(ask(), admitted(1, 0, length + 1));
+    }
+}
+
+#[test]
+fn an_acquire_whose_future_is_dropped_before_its_first_poll_charges_nothing() {
+    let store = store_of(1, &manual_clock());
+    let policy = policy("edges/dropped", 1, 1000);
+    let request = Acquire::of(&policy, "alice", Cost::ONE);
+    drop(store.acquire(&request));
+    assert_eq!(store.peek_now(&policy, "alice").unwrap().total, 0);
+    assert!(store.is_empty());
+}
+
+#[test]
+fn a_million_idle_budgets_are_gone_an_hour_later() {
+    const MILLION: u64 = 1_000_000;
+    let clock = manual_clock();
+    let store = store_of(2_000_000, &clock);
+    let policy = policy("edges/million", 5, 60_000);
+    for who in 0..MILLION {
+        let _ = store.acquire_now(&policy, who, Cost::ONE).unwrap();
+    }
+    assert_eq!(store.len(), 1_000_000);
+    advance(&clock, 3_600_000);
+    // Each who arrives now looks at two records of its shard, and finds nothing of before.
+    for who in 0..MILLION / 2 {
+        let outcome = store.acquire_now(&policy, who, Cost::ONE).unwrap();
+        assert_eq!(outcome, admitted(1, 4, 60_001));
+    }
+    // Shards are not filled evenly, so a few are left for whoever looks at all of them.
+    let left = store.len() - 500_000;
+    assert!(left < 10_000, "{left}");
+    assert_eq!(store.remove_expired(usize::MAX), left);
+    assert_eq!(store.len(), 500_000);
 }
 
 #[test]

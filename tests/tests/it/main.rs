@@ -2,6 +2,7 @@
 
 mod agreement;
 mod boundary;
+mod conformance;
 mod contention;
 mod corrupt;
 mod crash;
