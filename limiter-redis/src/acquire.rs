@@ -6,7 +6,7 @@ use redis::aio::ConnectionLike;
 use crate::classify::write_error;
 use crate::place::Place;
 use crate::store::{OFFERED, RedisStore};
-use crate::{answer, form, outcome, script};
+use crate::{form, outcome, script};
 
 /// What the scripts are told of a budget's policy: form, limit, largest cost, length.
 pub(crate) fn terms(place: Place, budget: &limiter_core::Budget) -> Result<[Vec<u8>; 4], Error> {
@@ -30,25 +30,6 @@ pub(crate) fn hex(bytes: &[u8; 16]) -> Vec<u8> {
 }
 
 impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
-    /// One charge to a first-arrival window, without refunds and request id.
-    pub(crate) async fn acquire_plain(
-        &self,
-        request: &Acquire,
-        charge: &Charge,
-    ) -> Result<Decision, Error> {
-        let budget = charge.budget();
-        let place = Place::of_request(&self.keys, request)?;
-        let limit = place.limit(budget);
-        let length = budget.policy().rule().length();
-        let arguments = [limit.get(), charge.cost().get(), length.as_millis()];
-        let keys = [self.keys.key(place.tag, budget)];
-        let reply = script::ACQUIRE_FIRST_ARRIVAL
-            .run(self.connection.clone(), &keys, &arguments)
-            .await
-            .map_err(write_error)?;
-        answer::decision(charge, limit, &reply)
-    }
-
     /// Any request.
     pub(crate) async fn acquire_any(&self, request: &Acquire) -> Result<Decision, Error> {
         request.check(&OFFERED, self)?;

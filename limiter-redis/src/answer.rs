@@ -9,9 +9,16 @@ use crate::reply::Reply;
 
 /// The decision on `charge`, under `limit`, that `value` is.
 pub(crate) fn decision(charge: &Charge, limit: Limit, value: &Value) -> Result<Decision, Error> {
+    // Something ran, and nobody can know what: not the script as it was sent.
+    let unreadable = || Error::uncertain(foreign(value));
+    decided(charge, limit, Reply::read(value).ok_or_else(unreadable)?)
+}
+
+/// The decision on `charge`, under `limit`, that `reply` says.
+pub(crate) fn decided(charge: &Charge, limit: Limit, reply: Reply) -> Result<Decision, Error> {
     let (budget, limit) = (charge.budget(), limit.get());
-    let wait = match Reply::read(value) {
-        Some(Reply::Yes { total, resets_in }) => {
+    let (total, wait) = match reply {
+        Reply::Yes { total, resets_in } => {
             return Ok(Decision::Admitted(Admission::of(Grant {
                 total,
                 remaining: limit.saturating_sub(total),
@@ -19,23 +26,23 @@ pub(crate) fn decision(charge: &Charge, limit: Limit, value: &Value) -> Result<D
                 receipt: None,
             })));
         }
-        Some(Reply::Corrupt(reason)) => return Err(corrupt(budget, &reason)),
-        Some(Reply::No { total, .. }) if charge.cost().get() > limit => Some((total, Wait::Never)),
-        Some(Reply::No {
+        Reply::Corrupt(reason) => return Err(corrupt(budget, &reason)),
+        Reply::No { total, .. } if charge.cost().get() > limit => (total, Wait::Never),
+        Reply::No {
             total,
             resets_in: Some(wait),
-        }) => Some((total, Wait::For(wait))),
-        Some(Reply::No { .. }) | None => None,
+        } => (total, Wait::For(wait)),
+        Reply::No { .. } => {
+            return Err(Error::uncertain(
+                "the reply is none that the script gives: it denies without an open window",
+            ));
+        }
     };
-    match wait {
-        Some((total, wait)) => Ok(Decision::Denied(Denial::new([Refusal {
-            budget: budget.clone(),
-            remaining: limit.saturating_sub(total),
-            wait,
-        }]))),
-        // Something ran, and nobody can know what: not the script as it was sent.
-        None => Err(Error::uncertain(foreign(value))),
-    }
+    Ok(Decision::Denied(Denial::new([Refusal {
+        budget: budget.clone(),
+        remaining: limit.saturating_sub(total),
+        wait,
+    }])))
 }
 
 /// The snapshot of `budget`, under `limit`, that `value` is.

@@ -15,6 +15,16 @@ pub(crate) fn write_error(error: RedisError) -> Error {
     put(kind(&error), error)
 }
 
+/// The error of a call that was decided together with others, and whose request failed with `error`.
+/// An error from inside that script would be none that it raises, so nobody knows what was written
+/// before it.
+pub(crate) fn batch_error(error: RedisError) -> Error {
+    match refusal::is_in_script(&error.to_string()) {
+        true => put(ErrorKind::Uncertain, error),
+        false => write_error(error),
+    }
+}
+
 /// The error of a peek whose request failed with `error`. A peek writes nothing, so that nothing
 /// was charged is known even where the answer was lost.
 pub(crate) fn peek_error(error: RedisError) -> Error {

@@ -23,7 +23,8 @@
 //! A [`RedisStore`] keeps budgets behind a connection: any
 //! [`ConnectionLike`](redis::aio::ConnectionLike) that can be cloned. `RedisStoreBuilder` makes the
 //! ordinary ones: `ReconnectingConnection` to one server, or to the primary that sentinels name, and
-//! `RedirectingConnection` to a cluster.
+//! `RedirectingConnection` to a cluster. A [`CoalescingStore`] combines concurrent calls on one store into
+//! fewer scripts.
 //! The [`scripts`] are what is sent: one execution reads and judges up to 16 budgets, and charges all of
 //! them or none. [`HashTags`] say which budgets lie in one slot of a cluster, and so which can be charged
 //! together; a [request id](limiter_core::RequestId) is remembered in the slot of its request, and means
@@ -64,7 +65,7 @@
 //!
 //! | feature | adds | costs |
 //! |---|---|---|
-//! | `tokio` (default) | `RedisStoreBuilder`, `ReconnectingConnection` | `futures-util`; a tokio runtime when connecting |
+//! | `tokio` (default) | `RedisStoreBuilder`, `ReconnectingConnection` | a tokio runtime when connecting |
 //! | `cluster` | Redis Cluster: `connect_cluster`, `RedirectingConnection` | `redis/cluster-async` (`rand`, `log`) |
 //! | `tls-rustls` | `rediss://` URLs | `rustls` with `ring` |
 //!
@@ -98,12 +99,14 @@ mod answer;
 #[cfg(feature = "tokio")]
 mod builder;
 mod classify;
+mod coalescing;
 mod form;
 mod give_back;
 mod key;
 mod look;
 mod outcome;
 mod place;
+mod plain;
 #[cfg(feature = "tokio")]
 mod reconnecting;
 #[cfg(feature = "cluster")]
@@ -120,6 +123,7 @@ mod tls;
 
 #[cfg(feature = "tokio")]
 pub use builder::RedisStoreBuilder;
+pub use coalescing::{CoalescingStore, Mixing};
 pub use key::{DEFAULT_PREFIX, HashTags};
 #[cfg(feature = "tokio")]
 pub use reconnecting::ReconnectingConnection;

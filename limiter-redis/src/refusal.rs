@@ -51,6 +51,11 @@ const HALF_WRITTEN: &str = "HALFWRITTEN";
 /// Where a script runs, or is compiled, errors name it so.
 const SCRIPT: &str = "user_script";
 
+/// Whether an error names a place in a script.
+pub(crate) fn is_in_script(text: &str) -> bool {
+    text.contains(SCRIPT)
+}
+
 /// The kind of an error with a code of its own.
 pub(crate) fn coded(code: &str, detail: Option<&str>) -> ErrorKind {
     match code {

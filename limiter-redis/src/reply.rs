@@ -7,7 +7,7 @@ use redis::Value;
 
 /// What a driver replies about one budget. What it means is up to the driver: an open window is an
 /// admission from one and a snapshot from another.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
     /// Verdict 1.
     Yes { total: u64, resets_in: Duration },
@@ -47,7 +47,7 @@ impl Reply {
     }
 }
 
-fn units(value: &Value) -> Option<u64> {
+pub(crate) fn units(value: &Value) -> Option<u64> {
     match value {
         Value::Int(units) => u64::try_from(*units).ok().filter(|u| *u <= MAX_UNITS),
         _ => None,
@@ -55,7 +55,7 @@ fn units(value: &Value) -> Option<u64> {
 }
 
 /// A key lives while `now <= deadline`, so the window is over one millisecond after its last one.
-fn until_over(left_ms: &Value) -> Option<Duration> {
+pub(crate) fn until_over(left_ms: &Value) -> Option<Duration> {
     match left_ms {
         Value::Int(ms) => Some(Duration::from_millis(u64::try_from(*ms).ok()? + 1)),
         _ => None,

@@ -16,7 +16,7 @@ macro_rules! scripts {
     )+};
 }
 
-scripts! { ACQUIRE_FIRST_ARRIVAL PEEK_FIRST_ARRIVAL ACQUIRE PEEK REFUND RENEW }
+scripts! { ACQUIRE_FIRST_ARRIVAL ACQUIRE_BATCH PEEK_FIRST_ARRIVAL ACQUIRE PEEK REFUND RENEW }
 
 /// A script, and the digest by which the server's script cache knows it.
 #[derive(Debug)]

@@ -54,6 +54,16 @@ pub const ACQUIRE_FIRST_ARRIVAL: &str = concat!(
     include_str!("lua/acquire.lua")
 );
 
+/// Decides up to 64 charges on first-arrival windows, each for itself.
+///
+/// As many keys as there are distinct budgets; arguments and reply are lists that the text describes.
+/// Each budget is read once, and written at most once. It is the one script that writes more than once
+/// without being all or nothing: nothing in it raises an error after a write.
+pub const ACQUIRE_BATCH: &str = concat!(
+    include_str!("lua/first_arrival.lua"),
+    include_str!("lua/acquire_batch.lua")
+);
+
 /// Looks at a first-arrival window and changes nothing. One key; no arguments; the reply is an
 /// array of three.
 pub const PEEK_FIRST_ARRIVAL: &str = concat!(

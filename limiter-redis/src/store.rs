@@ -9,9 +9,9 @@ use limiter_core::{
 };
 use redis::aio::ConnectionLike;
 
-use crate::form;
 use crate::key::{HashTags, KeyLayout};
 use crate::place::Place;
+use crate::plain;
 
 /// Budgets on a Redis or Valkey server, shared by all who use it with the same prefix.
 ///
@@ -94,11 +94,9 @@ pub(crate) const OFFERED: Capabilities = {
 #[deny(clippy::missing_trait_methods)]
 impl<C: ConnectionLike + Clone + Send + Sync> BudgetStore for RedisStore<C> {
     async fn acquire(&self, request: &Acquire) -> Result<Decision, Error> {
-        match (request.charges(), request.remembered()) {
-            ([charge], None) if form::is_plain(charge.budget().policy()) => {
-                self.acquire_plain(request, charge).await
-            }
-            _ => self.acquire_any(request).await,
+        match plain::charge(request) {
+            Some(charge) => self.acquire_plain(request, charge).await,
+            None => self.acquire_any(request).await,
         }
     }
 

@@ -4,6 +4,7 @@ mod accounting;
 mod arithmetic;
 #[cfg(feature = "cluster")]
 mod cluster;
+mod coalescing;
 mod conformance;
 mod connecting;
 mod corrupt;

@@ -1,0 +1,76 @@
+-- Driver: decides many charges, each for itself, in the order in which they came.
+--
+-- KEYS    the budgets, each once.
+-- ARGV    for each key: length, number of runs; then for each of its runs: limit, cost, times. A run
+--         is as many equal charges in a row. All as decimal digits.
+-- Units   limit, cost and total in units of the policy; length and what is left in milliseconds.
+-- Reply   three values for each run, in order:
+--         admitted, total, left until the window's last millisecond, or -2 where none is open: so
+--         many of the run were charged, its first ones, and total is what is charged after them. The
+--         others were denied.
+--         -1, what is wrong, 0: the stored state is not this script's own; nothing was charged.
+--         -2, why, 0: the server refused to read or to write this budget; nothing was charged to it.
+--
+-- Each budget is read once, decided in Lua, and written at most once: GET and SET, or GET, PTTL and
+-- INCRBY, or GET and PTTL, or GET. Where the server refuses one, the others are decided all the same.
+-- No error leaves this script after a write.
+
+local reply = {}
+
+local function tell(admitted, total, left_ms)
+  local at = #reply
+  reply[at + 1], reply[at + 2], reply[at + 3] = admitted, total, left_ms
+end
+
+-- How many of `times` equal charges there is room for, and the total after them.
+local function judge_run(total, limit, cost, times)
+  local admitted = 0
+  while admitted < times and judge(total, limit, cost) do
+    total, admitted = (total or 0) + cost, admitted + 1
+  end
+  return admitted, total
+end
+
+-- Decides the runs from `first` to `last` of one budget. Returns a verdict and its reason where
+-- there is no decision on them.
+local function decide(key, length_ms, first, last)
+  local stored, left_ms, wrong = read(key)
+  if wrong then
+    if type(wrong) == 'table' then
+      return -2, wrong.err
+    end
+    return -1, wrong
+  end
+  local total, at = stored, #reply
+  for run = first, last, 3 do
+    local admitted
+    admitted, total = judge_run(total, tonumber(ARGV[run]), tonumber(ARGV[run + 1]), tonumber(ARGV[run + 2]))
+    tell(admitted, total or 0, left_ms or (total and tonumber(length_ms)) or -2)
+  end
+  local sum = (total or 0) - (stored or 0)
+  if sum == 0 then
+    return nil
+  end
+  local written, why = pcall(charge, key, stored, left_ms, string.format('%.0f', sum), length_ms)
+  if written then
+    return nil
+  end
+  for place = #reply, at + 1, -1 do
+    reply[place] = nil
+  end
+  return -2, type(why) == 'table' and why.err or tostring(why)
+end
+
+local at = 1
+for number = 1, #KEYS do
+  local first = at + 2
+  local last = first + 3 * tonumber(ARGV[at + 1]) - 1
+  local verdict, reason = decide(KEYS[number], ARGV[at], first, last)
+  if verdict then
+    for _ = first, last, 3 do
+      tell(verdict, reason, 0)
+    end
+  end
+  at = last + 1
+end
+return reply
