@@ -92,6 +92,7 @@ pub(crate) fn reproduce(
     let model = token.replay(scenario)?;
     let history: Vec<Action> = token.steps.iter().map(|(action, _)| *action).collect();
     plan::check(&history, scenario)?;
+    let path = &server::program(path)?;
     let version = server::version(path)?;
     // The same history as this version takes it: tokens are made with the default one.
     let scenario = scenario.clone().server(Config::new(version));

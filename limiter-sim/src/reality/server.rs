@@ -308,6 +308,15 @@ pub(super) fn until(
     Ok(())
 }
 
+/// The program at `path`, wherever it is started from; a bare name is looked up on the search path.
+pub(super) fn program(path: &Path) -> Result<PathBuf, String> {
+    if path.components().count() == 1 && !path.is_file() {
+        return Ok(path.to_owned());
+    }
+    path.canonicalize()
+        .map_err(|error| format!("{} is no server that can be used: {error}", path.display()))
+}
+
 /// Which server the program at `path` is.
 pub(super) fn version(path: &Path) -> Result<Version, String> {
     let name = Server::start(path, Persistence::None, false)?.name()?;

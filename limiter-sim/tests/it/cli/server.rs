@@ -1,6 +1,6 @@
 //! `replay --server`: the same history on a real server.
 
-use super::{Run, run};
+use super::{Run, run, run_with};
 
 /// A server of the machine: the one on the PATH.
 fn server() -> String {
@@ -67,6 +67,19 @@ fn is_refused(told: &Run, what: &str) {
     assert_eq!((told.code, told.out.as_str()), (2, ""));
     assert_eq!(told.err.lines().count(), 1, "{}", told.err);
     assert!(told.err.contains(what), "{}", told.err);
+}
+
+#[test]
+fn a_server_is_found_by_a_relative_path_and_by_its_name() {
+    let token = run(SPLIT).token();
+    let server = server();
+    let (directory, name) = server.rsplit_once('/').expect("a path");
+    for program in [format!("./{name}"), name.to_owned()] {
+        let told = run_with(&format!("replay {token} --server {program}"), |command| {
+            command.current_dir(directory);
+        });
+        assert_eq!((told.code, told.err.as_str()), (1, ""), "{program}");
+    }
 }
 
 #[test]
