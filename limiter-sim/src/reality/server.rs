@@ -313,7 +313,8 @@ pub(super) fn program(path: &Path) -> Result<PathBuf, String> {
     if path.components().count() == 1 && !path.is_file() {
         return Ok(path.to_owned());
     }
-    path.canonicalize()
+    // Links are not followed: a server looks at the name that it is called by.
+    std::path::absolute(path)
         .map_err(|error| format!("{} is no server that can be used: {error}", path.display()))
 }
 
