@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -17,6 +18,11 @@ use crate::server::{Reply, Version};
 
 /// How long something that a server does by itself is waited for.
 const PATIENCE_MS: u64 = 20_000;
+
+/// Where ports for servers begin.
+const FIRST_PORT: u16 = 10_000;
+/// How many there are.
+const PORTS_THERE_ARE: u32 = 20_000;
 
 /// A server that runs. Dropping it kills it and removes its directory.
 pub(super) struct Server {
@@ -218,11 +224,20 @@ fn socket(dir: &Path) -> PathBuf {
     dir.join("socket")
 }
 
+/// A port that nobody listens on, below those that systems give to outgoing connections, and another
+/// one each time.
 fn free_port() -> Result<u16, String> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-    let port = listener.and_then(|listener| listener.local_addr());
-    port.map(|address| address.port())
-        .map_err(|error| format!("no port for a server: {error}"))
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    for _ in 0..PORTS_THERE_ARE {
+        let number = std::process::id()
+            .wrapping_mul(64)
+            .wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
+        let port = FIRST_PORT + u16::try_from(number % PORTS_THERE_ARE).expect("below 2^16");
+        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            return Ok(port);
+        }
+    }
+    Err("no port for a server is free".to_owned())
 }
 
 fn launch(
