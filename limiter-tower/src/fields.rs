@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use http::header::RETRY_AFTER;
 use http::{HeaderMap, HeaderValue};
 use limiter_core::{Acquire, Decision, Policy, RuleKind};
 use sfv::{KeyRef, ListSerializer, StringRef};
@@ -20,7 +21,8 @@ pub enum Fields {
     /// may change. Each policy is an item by its name: `"search";q=100;w=60` and `"search";r=42;t=17`,
     /// in units of the policy (`qu` says which, where the draft has a word for it) and whole seconds.
     /// Integers end at 999,999,999,999,999; a window below a second has no `w`; `t` is when the budget
-    /// is as new or, after a denial, the wait. Policies whose names are not printable ASCII are left
+    /// is as new or, after a denial, the wait. It is left out where the response has a `Retry-After`
+    /// that is earlier, or that is a date. Policies whose names are not printable ASCII are left
     /// out. Scopes are not sent: a policy's name stands for its scope.
     Draft11,
     /// `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`, as many services send
@@ -33,47 +35,61 @@ pub enum Fields {
 const LARGEST: u64 = 999_999_999_999_999;
 
 /// What one policy has left.
-struct Left<'a> {
-    policy: &'a Policy,
+pub(crate) struct Left {
+    policy: Policy,
     remaining: u64,
     /// `None` where nothing that is waited for changes it.
     reset: Option<Duration>,
 }
 
 impl Fields {
-    /// Adds the fields of a decision on `request`.
-    pub(crate) fn add(self, request: &Acquire, decision: &Decision, to: &mut HeaderMap) {
-        let left = left(request, decision);
+    /// What the policies that were asked, or that denied, have left; nothing where it is not told.
+    pub(crate) fn left(self, request: &Acquire, decision: &Decision) -> Vec<Left> {
+        match decision {
+            _ if self == Self::None => Vec::new(),
+            Decision::Admitted(admission) => request
+                .charges()
+                .iter()
+                .zip(admission.grants())
+                .map(|(charge, grant)| Left {
+                    policy: charge.budget().policy().clone(),
+                    remaining: grant.remaining,
+                    reset: Some(grant.resets_in),
+                })
+                .collect(),
+            Decision::Denied(denial) => denial
+                .refusals()
+                .iter()
+                .map(|refusal| Left {
+                    policy: refusal.budget.policy().clone(),
+                    remaining: refusal.remaining,
+                    reset: refusal.wait.duration(),
+                })
+                .collect(),
+        }
+    }
+
+    /// Tells what is left in the header fields of a response. What is there already stays: a layer
+    /// further in may have told of its own policies, and the draft's fields are lists.
+    pub(crate) fn tell(self, left: &[Left], headers: &mut HeaderMap) {
         match self {
             Self::None => {}
-            Self::Draft11 => draft(&left, to),
-            Self::Historical => historical(&left, to),
+            Self::Draft11 => draft(left, headers),
+            Self::Historical => historical(left, headers),
         }
     }
 }
 
-/// What the policies that were asked, or that denied, have left.
-fn left<'a>(request: &'a Acquire, decision: &'a Decision) -> Vec<Left<'a>> {
-    match decision {
-        Decision::Admitted(admission) => request
-            .charges()
-            .iter()
-            .zip(admission.grants())
-            .map(|(charge, grant)| Left {
-                policy: charge.budget().policy(),
-                remaining: grant.remaining,
-                reset: Some(grant.resets_in),
-            })
-            .collect(),
-        Decision::Denied(denial) => denial
-            .refusals()
-            .iter()
-            .map(|refusal| Left {
-                policy: refusal.budget.policy(),
-                remaining: refusal.remaining,
-                reset: refusal.wait.duration(),
-            })
-            .collect(),
+/// The latest `t` that a response may have: its `Retry-After` is never earlier. One that the service
+/// itself has set may be a date, which is not compared with anything.
+fn latest(headers: &HeaderMap) -> u64 {
+    match headers.get(RETRY_AFTER) {
+        None => u64::MAX,
+        Some(told) => told
+            .to_str()
+            .ok()
+            .and_then(|told| told.parse().ok())
+            .unwrap_or(0),
     }
 }
 
@@ -82,7 +98,8 @@ fn integer(number: u64) -> sfv::Integer {
     sfv::Integer::try_from(number).expect("as large as they may be")
 }
 
-fn draft(left: &[Left<'_>], to: &mut HeaderMap) {
+fn draft(left: &[Left], to: &mut HeaderMap) {
+    let latest = latest(to);
     let key = |name: &'static str| KeyRef::from_str(name).expect("a key");
     let (mut policies, mut states) = (ListSerializer::new(), ListSerializer::new());
     for Left {
@@ -108,8 +125,9 @@ fn draft(left: &[Left<'_>], to: &mut HeaderMap) {
         }
         let item = states.bare_item(name);
         let item = item.parameter(key("r"), integer(*remaining));
-        if let Some(reset) = reset {
-            let _ = item.parameter(key("t"), integer(whole_seconds(*reset)));
+        let reset = reset.map(whole_seconds);
+        if let Some(t) = reset.filter(|t| *t <= latest) {
+            let _ = item.parameter(key("t"), integer(t));
         }
     }
     for (name, list) in [
@@ -117,18 +135,18 @@ fn draft(left: &[Left<'_>], to: &mut HeaderMap) {
         ("ratelimit", states.finish()),
     ] {
         if let Some(value) = list.and_then(|list| HeaderValue::try_from(list).ok()) {
-            to.insert(name, value);
+            to.append(name, value);
         }
     }
 }
 
-fn historical(left: &[Left<'_>], to: &mut HeaderMap) {
+fn historical(left: &[Left], to: &mut HeaderMap) {
     let Some(least) = left.iter().min_by_key(|left| left.remaining) else {
         return;
     };
-    to.insert("x-ratelimit-limit", least.policy.limit().get().into());
-    to.insert("x-ratelimit-remaining", least.remaining.into());
+    to.append("x-ratelimit-limit", least.policy.limit().get().into());
+    to.append("x-ratelimit-remaining", least.remaining.into());
     if let Some(reset) = least.reset {
-        to.insert("x-ratelimit-reset", whole_seconds(reset).into());
+        to.append("x-ratelimit-reset", whole_seconds(reset).into());
     }
 }

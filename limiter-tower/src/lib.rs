@@ -30,7 +30,9 @@
 //! | the request can never be decided as it is | 500 | none | `…/invalid` |
 //!
 //! A refusal has `Cache-Control: no-store` and a body that explains it: `application/problem+json`
-//! ([RFC 9457]), or plain text where `Accept` prefers that. It names policies, never identities.
+//! ([RFC 9457]), or plain text where `Accept` prefers that. It names policies, never identities. A
+//! problem type is a URI that leads nowhere: `tag:limiter-rs.github.io,2026:problem/` and the last
+//! word above.
 //!
 //! 503 is not 429. A denial says something about the caller's budget; an error says that no decision
 //! could be made. What an error means for admission is the `Limiter`'s failure mode.
@@ -51,7 +53,9 @@
 //! a request is denied it is dropped instead, so that what it reserved is free again. A permit of an
 //! in-flight budget is held until the response's body ends or is dropped, and given back by the
 //! [`Releaser`](limiter_core::Releaser) of [`permits`](RateLimitLayer::permits). A request that is
-//! cancelled leaves no permit behind; what it was charged by other rules stays charged.
+//! cancelled after it was admitted leaves no permit behind; what it was charged by other rules stays
+//! charged. One that is cancelled while a store decides may have been admitted there, and nobody was
+//! told: such a permit ends with its lease.
 //!
 //! # Conformance
 //!
@@ -66,6 +70,8 @@
 //! | [RFC 9457] §3: the media type is `application/problem+json` | MUST | `a_denial_explains_the_condition` |
 //! | [RFC 9457] §3.1.1: `type` is a URI | MUST | `every_problem_type_is_a_uri_of_its_own` |
 //! | [RFC 9457] §3.1.2: `status` is that of the response | MUST | `the_body_has_the_status_of_the_response` |
+//! | [RFC 9457] §3.1.3: `title` is the same each time | SHOULD | `a_problem_type_has_one_title` |
+//! | [RFC 9457] §3.2: names of extensions are three or more letters, digits or `_` | SHOULD | `extensions_have_names_that_any_format_can_hold` |
 //! | [RFC 9457] §5: nothing about the inside is given away | SHOULD | `neither_identity_nor_the_stores_own_words_are_told` |
 //!
 //! # Limitations

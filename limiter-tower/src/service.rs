@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use http::{HeaderMap, Request, Response};
+use http::{Request, Response};
 use http_body::Body;
 use limiter_core::{Admission, BudgetStore, Decision, Permit};
 use tower_service::Service;
@@ -94,8 +94,7 @@ impl<S: BudgetStore> Settings<S> {
             Ok(decision) => decision,
             Err(error) => return Ok(answer::undecided(request.headers(), &error)),
         };
-        let mut fields = HeaderMap::new();
-        self.fields.add(&asked, &decision, &mut fields);
+        let left = self.fields.left(&asked, &decision);
         let mut response = match decision {
             Decision::Admitted(mut admission) => {
                 let permit = self.hold(&mut admission);
@@ -108,11 +107,7 @@ impl<S: BudgetStore> Settings<S> {
                 answer::denied(request.headers(), &denial, self.never_status)
             }
         };
-        let headers = response.headers_mut();
-        for (name, value) in &fields {
-            // A layer further in may have told of its own policies: the field is a list.
-            headers.append(name, value.clone());
-        }
+        self.fields.tell(&left, response.headers_mut());
         Ok(response)
     }
 

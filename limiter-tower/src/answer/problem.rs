@@ -85,8 +85,10 @@ impl<'a> Problem<'a> {
                 seconds.unwrap_or(1)
             ),
             (Type::Never, _) => format!("{names}: no wait makes room for a request of this cost."),
+            // Where the answer of the store was lost, the budget may have been charged.
             (Type::Undecided, _) => {
-                "This says nothing about the caller's budget. Nothing was done.".to_owned()
+                "This says nothing about the caller's budget. The request was not carried out."
+                    .to_owned()
             }
             (Type::NoIdentity, _) => "Nothing was done, and nobody was charged.".to_owned(),
             (Type::Invalid, _) => "This is not the caller's fault. Nothing was done.".to_owned(),

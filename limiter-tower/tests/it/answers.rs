@@ -48,6 +48,38 @@ async fn a_denial_explains_the_condition() {
 }
 
 #[tokio::test]
+async fn a_problem_type_has_one_title() {
+    let mut titles = std::collections::BTreeSet::new();
+    for limit in [1, 2] {
+        let layer = layer(limit);
+        for _ in 0..limit {
+            ask(&layer).await;
+        }
+        titles.insert(ask(&layer).await.json()["title"].to_string());
+    }
+    assert_eq!(titles.len(), 1, "{titles:?}");
+}
+
+#[tokio::test]
+async fn extensions_have_names_that_any_format_can_hold() {
+    let layer = layer(1);
+    ask(&layer).await;
+    let problem = ask(&layer).await.json();
+    let told = problem.as_object().unwrap();
+    for name in told
+        .keys()
+        .chain(problem["policies"][0].as_object().unwrap().keys())
+    {
+        assert!(
+            name.starts_with(|c: char| c.is_ascii_alphabetic()),
+            "{name}"
+        );
+        let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        assert!(name.len() >= 3 && name.chars().all(allowed), "{name}");
+    }
+}
+
+#[tokio::test]
 async fn a_denial_says_when_to_come_again() {
     let layer = layer(1);
     ask(&layer).await;

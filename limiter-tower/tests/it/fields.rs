@@ -1,8 +1,9 @@
 //! Fields that tell what is left.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
-use http::StatusCode;
+use http::{Request, Response, StatusCode};
 use limiter_core::{MAX_UNITS, Policy};
 use limiter_tower::Fields;
 
@@ -38,6 +39,30 @@ async fn retry_after_is_never_earlier_than_the_fields() {
     let told = denied.field("ratelimit").unwrap();
     let t: u64 = told.rsplit_once("t=").unwrap().1.parse().unwrap();
     assert!(denied.field("retry-after").unwrap().parse::<u64>().unwrap() >= t);
+}
+
+/// A service that is busy for as long as the path says.
+async fn busy(request: Request<Body>) -> Result<Response<Body>, Infallible> {
+    let mut response = Response::new(Body::default());
+    let wait = request.uri().path().trim_start_matches('/').parse();
+    response.headers_mut().insert("retry-after", wait.unwrap());
+    Ok(response)
+}
+
+#[tokio::test]
+async fn the_services_own_retry_after_is_never_earlier_than_t() {
+    let layer = layer(9).fields(Fields::Draft11);
+    // The window of 60 s is as new in 61 s.
+    for (wait, told) in [
+        ("1", "\"search\";r=8"),
+        ("61", "\"search\";r=7;t=61"),
+        ("soon", "\"search\";r=6"),
+    ] {
+        let request = request().uri(format!("/{wait}")).body(Body::default());
+        let service = layer.layer(service_fn(busy));
+        let answer = service.oneshot(request.unwrap()).await.unwrap();
+        assert_eq!(answer.headers()["ratelimit"], told, "{wait}");
+    }
 }
 
 #[tokio::test]
