@@ -29,6 +29,8 @@ pub(super) enum Answer {
     Said(Reply),
     /// The server refused this budget, and charged nothing to it.
     Refused(String),
+    /// It was sent alone after all, and this came back.
+    Alone(Result<Value, RedisError>),
     /// The whole call failed.
     Failed(RedisError),
     /// The script said something that it does not say.
@@ -105,6 +107,24 @@ impl Batch {
         }
     }
 
+    /// Whether it is one charge, which has a smaller script of its own.
+    pub(super) fn is_alone(&self) -> bool {
+        self.decisions == 1
+    }
+
+    pub(super) fn tell_alone(self, reply: &Result<Value, RedisError>) {
+        tell_all(self.runs(), || Answer::Alone(reply.clone()));
+    }
+
+    /// What that script is told: limit, cost, length.
+    pub(super) fn arguments_alone(&self) -> Vec<u64> {
+        let budgets = self.budgets.iter().flat_map(|budget| {
+            let runs = budget.runs.iter();
+            runs.flat_map(|run| [run.limit, run.cost, budget.length_ms])
+        });
+        budgets.collect()
+    }
+
     pub(super) fn keys(&mut self) -> Vec<Vec<u8>> {
         let budgets = self.budgets.iter_mut();
         budgets
@@ -123,10 +143,14 @@ impl Batch {
         arguments
     }
 
+    fn runs(self) -> Vec<Run> {
+        let runs = self.budgets.into_iter().flat_map(|budget| budget.runs);
+        runs.collect()
+    }
+
     /// Tells every caller what became of its charge.
     pub(super) fn tell(self, reply: &Result<Value, RedisError>) {
-        let runs = self.budgets.into_iter().flat_map(|budget| budget.runs);
-        let runs: Vec<Run> = runs.collect();
+        let runs = self.runs();
         let parts = match reply {
             Ok(Value::Array(parts)) if parts.len() == runs.len() * PER_RUN => parts,
             Ok(other) => return tell_all(runs, || Answer::Unreadable(foreign(other))),

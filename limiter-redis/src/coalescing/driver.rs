@@ -31,11 +31,16 @@ pub(super) async fn drive<C: ConnectionLike + Clone + Send>(queue: Driven, conne
 }
 
 async fn send<C: ConnectionLike + Send>(connection: C, mut batch: Batch, _under_way: UnderWay) {
-    let (keys, arguments) = (batch.keys(), batch.arguments());
-    let reply = script::ACQUIRE_BATCH
-        .run(connection, &keys, &arguments)
-        .await;
-    batch.tell(&reply);
+    let keys = batch.keys();
+    if batch.is_alone() {
+        let arguments = batch.arguments_alone();
+        let script = &script::ACQUIRE_FIRST_ARRIVAL;
+        batch.tell_alone(&script.run(connection, &keys, &arguments).await);
+    } else {
+        let arguments = batch.arguments();
+        let script = &script::ACQUIRE_BATCH;
+        batch.tell(&script.run(connection, &keys, &arguments).await);
+    }
 }
 
 /// The driver's end of a queue.

@@ -164,6 +164,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> CoalescingStore<C> {
 fn decision(charge: &Charge, limit: Limit, answer: Answer) -> Result<Decision, Error> {
     match answer {
         Answer::Said(reply) => answer::decided(charge, limit, reply),
+        Answer::Alone(reply) => answer::decision(charge, limit, &reply.map_err(write_error)?),
         Answer::Refused(why) => Err(Error::unavailable(why)),
         Answer::Failed(error) => Err(batch_error(error)),
         Answer::Unreadable(what) => Err(Error::uncertain(what)),

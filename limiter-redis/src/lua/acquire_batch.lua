@@ -11,9 +11,10 @@
 --         -1, what is wrong, 0: the stored state is not this script's own; nothing was charged.
 --         -2, why, 0: the server refused to read or to write this budget; nothing was charged to it.
 --
--- Each budget is read once, decided in Lua, and written at most once: GET and SET, or GET, PTTL and
--- INCRBY, or GET and PTTL, or GET. Where the server refuses one, the others are decided all the same.
--- No error leaves this script after a write.
+-- All counters come with one MGET. Beside it a budget needs PTTL and INCRBY, or PTTL for a denial.
+-- MGET says nil of another type too, so where it does the budget is read by itself: GET and SET, or GET
+-- for a denial. Each budget is written at most once. Where the server refuses one, the others are
+-- decided all the same. No error leaves this script after a write.
 
 local reply = {}
 
@@ -33,8 +34,13 @@ end
 
 -- Decides the runs from `first` to `last` of one budget. Returns a verdict and its reason where
 -- there is no decision on them.
-local function decide(key, length_ms, first, last)
-  local stored, left_ms, wrong = read(key)
+local function decide(key, counter, length_ms, first, last)
+  local stored, left_ms, wrong
+  if counter then
+    stored, left_ms, wrong = read_stored(key, counter)
+  else
+    stored, left_ms, wrong = read(key)
+  end
   if wrong then
     if type(wrong) == 'table' then
       return -2, wrong.err
@@ -61,11 +67,17 @@ local function decide(key, length_ms, first, last)
   return -2, type(why) == 'table' and why.err or tostring(why)
 end
 
+-- A user who may not run MGET reads one by one.
+local counters = redis.pcall('MGET', unpack(KEYS))
+if counters.err then
+  counters = {}
+end
+
 local at = 1
 for number = 1, #KEYS do
   local first = at + 2
   local last = first + 3 * tonumber(ARGV[at + 1]) - 1
-  local verdict, reason = decide(KEYS[number], ARGV[at], first, last)
+  local verdict, reason = decide(KEYS[number], counters[number], ARGV[at], first, last)
   if verdict then
     for _ = first, last, 3 do
       tell(verdict, reason, 0)

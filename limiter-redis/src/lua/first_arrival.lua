@@ -12,23 +12,14 @@
 -- Redis calls: GET and SET for the first arrival; GET, PTTL and INCRBY for every other admission;
 -- GET and PTTL for a denial, or GET alone where no window is open. The one write is the last call.
 
--- The open window: its total and the milliseconds until its last one, or nothing where none is
--- open. A third value says what is wrong: a string for state that this script did not write, the
--- error reply itself for a read that the server refused.
-local function read(key)
-  local stored = redis.pcall('GET', key)
-  if not stored then
-    return nil, nil, nil
-  end
-  if type(stored) == 'table' then
-    if string.find(stored.err, 'WRONGTYPE', 1, true) then
-      return nil, nil, 'not a string'
-    end
-    return nil, nil, stored
-  end
+-- The open window whose counter is `stored`: its total and the milliseconds until its last one. A
+-- third value says what is wrong: a string for state that this script did not write, the error reply
+-- itself for a read that the server refused.
+local function read_stored(key, stored)
   -- tonumber would also take '0x10', '1e3', ' 5 ' and 'nan', which INCRBY refuses. Sixteen digits
   -- hold every allowed count, and every larger one of them still compares as larger.
-  if #stored > 16 or not string.find(stored, '^[0-9]+$') or string.find(stored, '^0.') then
+  local digits = #stored
+  if digits > 16 or not string.find(stored, '^[0-9]+$') or digits > 1 and string.byte(stored) == 48 then
     return nil, nil, 'not a count'
   end
   local total = tonumber(stored)
@@ -43,6 +34,21 @@ local function read(key)
     return nil, nil, 'no deadline'
   end
   return total, left_ms, nil
+end
+
+-- The same, or nothing where none is open.
+local function read(key)
+  local stored = redis.pcall('GET', key)
+  if not stored then
+    return nil, nil, nil
+  end
+  if type(stored) == 'table' then
+    if string.find(stored.err, 'WRONGTYPE', 1, true) then
+      return nil, nil, 'not a string'
+    end
+    return nil, nil, stored
+  end
+  return read_stored(key, stored)
 end
 
 -- Whether the window, where one is open, has room for the cost. Subtracting cannot overflow; a

@@ -42,6 +42,13 @@ impl Keys {
                 self.set_deadline(key, from + number(&rest[0]) as u64, now_ms);
                 Ok(Reply::Int(1))
             }
+            "MGET" => {
+                let texts = words[1..].iter().map(|key| match self.0.get(key) {
+                    Some((Held::Text(text), _)) => Some(text.clone()),
+                    _ => None,
+                });
+                Ok(Reply::List(texts.collect()))
+            }
             "GET" | "SET" | "INCRBY" => self.of_text(now_ms, name, key, rest),
             _ if name.starts_with('H') => self.of_hash(name, key, rest),
             _ if name.starts_with('Z') => self.of_sorted(name, key, rest),
