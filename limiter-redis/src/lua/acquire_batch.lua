@@ -16,11 +16,22 @@
 -- for a denial. Each budget is written at most once. Where the server refuses one, the others are
 -- decided all the same. No error leaves this script after a write.
 
-local reply = {}
+local reply, filled = {}, 0
 
 local function tell(admitted, total, left_ms)
-  local at = #reply
-  reply[at + 1], reply[at + 2], reply[at + 3] = admitted, total, left_ms
+  reply[filled + 1], reply[filled + 2], reply[filled + 3] = admitted, total, left_ms
+  filled = filled + 3
+end
+
+-- Budgets of one policy say the same numbers, and reading one costs more than looking it up.
+local numbers = {}
+local function number_of(text)
+  local number = numbers[text]
+  if not number then
+    number = tonumber(text)
+    numbers[text] = number
+  end
+  return number
 end
 
 -- How many of `times` equal charges there is room for, and the total after them.
@@ -47,23 +58,25 @@ local function decide(key, counter, length_ms, first, last)
     end
     return -1, wrong
   end
-  local total, at = stored, #reply
+  local total, before = stored, filled
   for run = first, last, 3 do
+    local limit, cost, times = number_of(ARGV[run]), number_of(ARGV[run + 1]), number_of(ARGV[run + 2])
     local admitted
-    admitted, total = judge_run(total, tonumber(ARGV[run]), tonumber(ARGV[run + 1]), tonumber(ARGV[run + 2]))
-    tell(admitted, total or 0, left_ms or (total and tonumber(length_ms)) or -2)
+    admitted, total = judge_run(total, limit, cost, times)
+    tell(admitted, total or 0, left_ms or (total and number_of(length_ms)) or -2)
   end
   local sum = (total or 0) - (stored or 0)
   if sum == 0 then
     return nil
   end
-  local written, why = pcall(charge, key, stored, left_ms, string.format('%.0f', sum), length_ms)
+  local first_cost = ARGV[first + 1]
+  local sum_text = sum == number_of(first_cost) and first_cost or string.format('%.0f', sum)
+  local written, why = pcall(charge, key, stored, left_ms, sum_text, length_ms)
   if written then
     return nil
   end
-  for place = #reply, at + 1, -1 do
-    reply[place] = nil
-  end
+  -- The runs are told something else, in the same places.
+  filled = before
   return -2, type(why) == 'table' and why.err or tostring(why)
 end
 
@@ -74,10 +87,10 @@ if counters.err then
 end
 
 local at = 1
-for number = 1, #KEYS do
+for place = 1, #KEYS do
   local first = at + 2
-  local last = first + 3 * tonumber(ARGV[at + 1]) - 1
-  local verdict, reason = decide(KEYS[number], counters[number], ARGV[at], first, last)
+  local last = first + 3 * number_of(ARGV[at + 1]) - 1
+  local verdict, reason = decide(KEYS[place], counters[place], ARGV[at], first, last)
   if verdict then
     for _ = first, last, 3 do
       tell(verdict, reason, 0)
