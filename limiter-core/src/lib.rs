@@ -25,7 +25,7 @@
 //! leases are held by a [`Permit`]. A [`RequestId`] makes a request safe to repeat.
 //!
 //! Wrappers change one thing about a store: [`DeadlineStore`], [`BoundedStore`], [`CircuitStore`],
-//! [`PartitionedStore`], [`ShadowStore`]. Whoever writes a store builds on [`rule`].
+//! [`PartitionedStore`], [`RememberingStore`], [`ShadowStore`]. Whoever writes a store builds on [`rule`].
 //!
 //! # Features
 //!
@@ -93,5 +93,6 @@ pub use store::{BudgetStore, BudgetStoreExt};
 #[cfg(feature = "tokio")]
 pub use tokio_timer::TokioTimer;
 pub use wrap::{
-    BoundedStore, CircuitStore, DeadlineStore, Observer, PartitionedStore, ShadowStore,
+    BoundedStore, CircuitStore, DeadlineStore, Observer, PartitionedStore, RememberingStore,
+    ShadowStore,
 };

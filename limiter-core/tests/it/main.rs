@@ -8,6 +8,7 @@ mod limiter;
 mod oracle;
 mod policies;
 mod records;
+mod remembering;
 mod wrappers;
 
 use std::time::Duration;

@@ -187,6 +187,8 @@ pub(in crate::conformance) async fn reset(s: &Subject<'_>) -> Checked {
     s.store.reset(&budget).await?;
     s.spend(&budget, 3).await?;
     s.spend(&other, 3).await?;
+    // Whoever remembers denials must not go on by them.
+    s.deny(&budget, 1).await?;
     s.store.reset(&budget).await?;
     let seen = s.peek(&budget).await?;
     let is_unused = (seen.total, seen.remaining, seen.resets_in) == (0, 3, None);

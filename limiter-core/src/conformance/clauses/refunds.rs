@@ -27,6 +27,8 @@ pub(in crate::conformance) async fn refund(s: &Subject<'_>) -> Checked {
     s.admit(&budget, 1).await?;
     let receipt = receipt_of(s.admit(&budget, 3).await?)?;
     s.admit(&budget, 1).await?;
+    // Whoever remembers denials must not go on by them.
+    s.deny(&budget, 1).await?;
     let refunded = s.store.refund(receipt).await?;
     ensure!(
         refunded.units() == 3,
