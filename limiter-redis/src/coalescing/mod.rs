@@ -7,6 +7,7 @@ mod queue;
 
 use std::fmt;
 use std::future::poll_fn;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -40,7 +41,8 @@ pub enum Mixing {
 
 /// A [`RedisStore`] that combines concurrent acquires into script calls which decide many.
 ///
-/// A call is sent at once and by itself while fewer than 8 are under way. Beyond that calls wait, in
+/// A call is sent at once and by itself while fewer than 8 are under way (or
+/// as many as [`max_in_flight`](Self::max_in_flight) says). Beyond that calls wait, in
 /// their order, and whenever one that is under way ends, those that wait are sent in calls of at most
 /// [`MAX_DECISIONS`](Self::MAX_DECISIONS) charges and [`MAX_BYTES`](Self::MAX_BYTES) bytes. In such a
 /// call each budget is read once, and written at most once; its charges are decided in their order, and
@@ -104,6 +106,13 @@ impl<C: ConnectionLike + Clone + Send + Sync> CoalescingStore<C> {
             deadline: None,
         };
         (store, driver)
+    }
+
+    /// Lets `calls` be under way before others wait, instead of 8. More wait for less, and share less.
+    #[must_use]
+    pub fn max_in_flight(self, calls: NonZeroUsize) -> Self {
+        self.queue.0.set_max_in_flight(calls);
+        self
     }
 
     /// Gives every call at most `limit` by `timer`, in whole milliseconds, rounded up. A call that still

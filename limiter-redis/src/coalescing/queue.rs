@@ -1,6 +1,7 @@
 //! Who waits to be sent, and how much is under way.
 
 use std::collections::VecDeque;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -11,9 +12,9 @@ use super::Mixing;
 use super::batch::{Answer, Batch, is_small, tell};
 use crate::plain::Plain;
 
-/// Calls under way at once. Below it a call is sent by itself, so that few callers wait for nobody;
-/// at it they gather, so that many share scripts.
-const MAX_IN_FLIGHT: usize = 8;
+/// Calls under way at once, unless it is said. Below it a call is sent by itself, so that few callers
+/// wait for nobody; at it they gather, so that many share scripts.
+const MAX_IN_FLIGHT: NonZeroUsize = NonZeroUsize::new(8).expect("not 0");
 
 #[derive(Debug)]
 pub(super) struct Queue {
@@ -27,6 +28,7 @@ struct State {
     /// The number of the next to wait.
     next: u64,
     in_flight: usize,
+    max_in_flight: NonZeroUsize,
     /// A batch was taken from here and may not have reached the connection yet.
     handing_on: bool,
     waker: Option<Waker>,
@@ -66,12 +68,17 @@ impl Queue {
                 waiting: VecDeque::new(),
                 next: 0,
                 in_flight: 0,
+                max_in_flight: MAX_IN_FLIGHT,
                 handing_on: false,
                 waker: None,
                 has_driver: true,
                 has_store: true,
             }),
         }
+    }
+
+    pub(super) fn set_max_in_flight(&self, calls: NonZeroUsize) {
+        self.state().max_in_flight = calls;
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -81,8 +88,7 @@ impl Queue {
 
     pub(super) fn enter(self: &Arc<Self>, plain: Plain) -> Turn {
         let mut state = self.state();
-        let is_free =
-            state.in_flight < MAX_IN_FLIGHT && state.waiting.is_empty() && !state.handing_on;
+        let is_free = state.has_room() && state.waiting.is_empty() && !state.handing_on;
         if is_free || !state.has_driver || !is_small(&plain) {
             state.in_flight += 1;
             return Turn::Now(plain, UnderWay(Arc::clone(self)));
@@ -101,7 +107,7 @@ impl Queue {
             answer,
         };
         // At the bound, the end of whatever is under way wakes it.
-        let waker = match state.in_flight < MAX_IN_FLIGHT {
+        let waker = match state.has_room() {
             true => state.waker.take(),
             false => None,
         };
@@ -117,7 +123,7 @@ impl Queue {
         if !state.has_store {
             return Work::End;
         }
-        if state.waiting.is_empty() || state.in_flight >= MAX_IN_FLIGHT {
+        if state.waiting.is_empty() || !state.has_room() {
             match &mut state.waker {
                 Some(waker) => waker.clone_from(context.waker()),
                 none => *none = Some(context.waker().clone()),
@@ -180,6 +186,10 @@ impl Queue {
 }
 
 impl State {
+    fn has_room(&self) -> bool {
+        self.in_flight < self.max_in_flight.get()
+    }
+
     fn first_in_line(&mut self) -> Batch {
         let mut batch = Batch::default();
         while let Some(waiting) = self.waiting.front()

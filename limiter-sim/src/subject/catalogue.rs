@@ -18,6 +18,7 @@ pub(crate) fn first_arrival_windows() -> Vec<Arc<dyn Subject>> {
     vec![
         Arc::new(stores::atomic_window()),
         Arc::new(stores::atomic_window_retry()),
+        Arc::new(stores::remembered_denials()),
         Arc::new(stores::fail_closed()),
         Arc::new(stores::fail_open()),
         Arc::new(stores::watch_multi()),

@@ -14,3 +14,4 @@ mod rules;
 mod states;
 mod support;
 mod vacuity;
+mod wrapped;

@@ -56,7 +56,7 @@ pub(crate) fn fail_open() -> Client {
     .charging(charges)
 }
 
-fn store(env: &Env) -> RedisStore<SimConnection> {
+pub(super) fn store(env: &Env) -> RedisStore<SimConnection> {
     RedisStore::new(env.connect(Endpoint::Primary))
 }
 
@@ -72,7 +72,7 @@ async fn limited(env: &Env, mode: FailureMode) -> Outcome {
 }
 
 /// The script replies with 1 first where it admitted, and it charges where it admits.
-fn charges(request: &Request, reply: &Reply, parameters: &Parameters) -> i64 {
+pub(super) fn charges(request: &Request, reply: &Reply, parameters: &Parameters) -> i64 {
     let admitted = match reply {
         Reply::Array(fields) => fields.first() == Some(&Reply::Int(1)),
         _ => false,

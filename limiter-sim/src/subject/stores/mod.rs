@@ -5,6 +5,7 @@ mod atomic;
 mod counters;
 mod failing;
 mod in_process;
+mod remembered;
 mod rules;
 mod split;
 mod token_bucket;
@@ -16,6 +17,7 @@ pub(super) use counters::{
 };
 pub(super) use failing::{circuit, deadline, fallback};
 pub(super) use in_process::{memory_partitioned, memory_per_worker};
+pub(super) use remembered::remembered_denials;
 pub(super) use rules::{
     aligned, in_flight, request_id_retry, reserve_and_settle, rolling, token_bucket, two_budgets,
 };
