@@ -110,13 +110,18 @@ impl Block {
 
     /// Workers that are told apart by their nonces make for many more states, and so does time: the
     /// second block has two workers against a limit of one. Each comes back, so that both a loss and
-    /// a share of each process are more than the limit, and less than all calls.
-    fn parameters(self, given: &Parameters) -> Parameters {
+    /// a share of each process are more than the limit, and less than all calls. Where two are not
+    /// enough to see what is special about a subject, as many as it takes come once.
+    fn parameters(self, subject: &dyn Subject, given: &Parameters) -> Parameters {
+        let (workers, attempts) = match subject.at_once() {
+            crowd @ 3.. => (crowd, 1),
+            _ => (2, 2),
+        };
         match self {
             Self::FirstArrival => given.clone(),
             Self::Others => Parameters {
-                workers: given.workers.min(2),
-                attempts: 2,
+                workers: given.workers.min(workers),
+                attempts,
                 limit: given.limit.min(1),
                 ..given.clone()
             },
@@ -155,9 +160,7 @@ impl Cell {
     pub(crate) fn all(parameters: &Parameters, max_faults: u32, max_states: u64) -> Vec<Self> {
         [Block::FirstArrival, Block::Others]
             .into_iter()
-            .flat_map(|block| {
-                Self::of(block, &block.parameters(parameters), max_faults, max_states)
-            })
+            .flat_map(|block| Self::of(block, parameters, max_faults, max_states))
             .collect()
     }
 
@@ -173,7 +176,7 @@ impl Cell {
         for row in ROWS {
             for subject in &subjects {
                 let mut scenario = Scenario::new(subject.clone())
-                    .parameters(parameters.clone())
+                    .parameters(block.parameters(&**subject, parameters))
                     .persistence(row.persistence)
                     .time_steps(block.time_steps(row))
                     .max_states(max_states);

@@ -124,8 +124,8 @@ impl Matrix {
                     stores.push(&cell.store);
                 }
             }
-            if let Some((_, cell)) = of_block().next() {
-                text += &head(block, cell);
+            if let Some((_, first)) = of_block().next() {
+                text += &head(block, first, of_block().map(|(_, cell)| cell));
             }
             for columns in stores.chunks(COLUMNS) {
                 let rows = of_block().map(|((_, row), cell)| (row.as_str(), cell));
@@ -146,18 +146,30 @@ impl Matrix {
     }
 }
 
-/// What all cells of a block have in common.
-fn head(block: Block, cell: &Exploration) -> String {
+/// What the cells of a block have in common, and which stores are called otherwise.
+fn head<'a>(
+    block: Block,
+    first: &Exploration,
+    cells: impl Iterator<Item = &'a Exploration>,
+) -> String {
     let what = match block {
         Block::FirstArrival => "first-arrival windows",
         Block::Others => "other rules and forms, each by its own promise",
     };
-    let (workers, attempts, limit) = (cell.workers, cell.attempts, cell.limit);
+    let size = |cell: &Exploration| format!("{} workers × {}", cell.workers, cell.attempts);
+    let usual = size(first);
+    let mut others: Vec<String> = cells
+        .filter(|cell| size(cell) != usual)
+        .map(|cell| format!("{}: {}\n", cell.store, size(cell)))
+        .collect();
+    others.sort();
+    others.dedup();
+    let (limit, others) = (first.limit, others.concat());
     let time = match block {
         Block::FirstArrival => "",
         Block::Others => ", a time step under each fault",
     };
-    format!("{what}: {workers} workers × {attempts}, limit {limit}{time}\n\n")
+    format!("{what}: {usual}, limit {limit}{time}\n{others}\n")
 }
 
 fn side_by_side<'a>(

@@ -18,7 +18,6 @@ pub(crate) fn first_arrival_windows() -> Vec<Arc<dyn Subject>> {
     vec![
         Arc::new(stores::atomic_window()),
         Arc::new(stores::atomic_window_retry()),
-        Arc::new(stores::remembered_denials()),
         Arc::new(stores::fail_closed()),
         Arc::new(stores::fail_open()),
         Arc::new(stores::watch_multi()),
@@ -46,6 +45,8 @@ pub(crate) fn rules_and_forms() -> Vec<Arc<dyn Subject>> {
         Arc::new(stores::fallback()),
         Arc::new(stores::circuit()),
         Arc::new(stores::deadline()),
+        Arc::new(stores::Coalescing),
+        Arc::new(stores::remembered_denials()),
     ]
 }
 

@@ -46,6 +46,11 @@ pub trait Subject: fmt::Debug + Send + Sync {
         1
     }
 
+    /// How many workers have to call at once before it does what is special about it.
+    fn at_once(&self) -> usize {
+        1
+    }
+
     /// Whether a process keeps state of its own from one attempt to the next.
     fn keeps_state(&self) -> bool {
         false

@@ -1,88 +1,11 @@
 //! Around the Redis store: combined calls and remembered denials admit what it admits, and no more.
 
-use std::num::NonZeroUsize;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::time::Duration;
-
-use limiter_core::{Acquire, BudgetStore, Cost, Policy};
-use limiter_redis::{CoalescingStore, Mixing, RedisStore};
-use limiter_sim::{
-    Attempt, Endpoint, Env, Fault, Outcome, Parameters, Program, Scenario, SimConnection, Subject,
-    Uses,
-};
+use limiter_sim::{Fault, Scenario};
 
 use crate::support::{LOSSES, exhaust, scenario};
 
-/// Four clients share a process, or two, or the process has one: as many as divide the workers. One
-/// call is under way at a time, so the second of them waits, and the others are sent with it.
-///
-/// The driver sends for its clients, so what it charged and told nobody is not counted as waste.
-#[derive(Clone, Copy, Debug)]
-struct Coalescing;
-
-impl Subject for Coalescing {
-    fn name(&self) -> &str {
-        "coalescing"
-    }
-
-    fn about(&self) -> &str {
-        "limiter-redis, with the concurrent calls of each process combined into one script"
-    }
-
-    fn process(&self, env: &Env) -> Box<dyn Program> {
-        let connection = env.connect(Endpoint::Primary);
-        let (store, driver) = CoalescingStore::new(RedisStore::new(connection), Mixing::AllKeys);
-        Box::new(Clients {
-            store: store.max_in_flight(NonZeroUsize::MIN),
-            driver: Some(Box::pin(driver)),
-            request: request(env.parameters()),
-        })
-    }
-
-    fn clients_per_process(&self, parameters: &Parameters) -> usize {
-        let divides = |clients: &usize| parameters.workers.is_multiple_of(*clients);
-        [4, 3, 2].into_iter().find(divides).unwrap_or(1)
-    }
-
-    fn uses(&self) -> Uses {
-        Uses::SCRIPTS
-    }
-}
-
-struct Clients {
-    store: CoalescingStore<SimConnection>,
-    driver: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    request: Acquire,
-}
-
-impl Program for Clients {
-    fn attempt(&mut self, _client: usize, _attempt: u32) -> Attempt {
-        let (store, request) = (self.store.clone(), self.request.clone());
-        Box::pin(async move {
-            match store.acquire(&request).await {
-                Ok(decision) if decision.is_admitted() => Outcome::Admitted,
-                Ok(_) => Outcome::Denied,
-                Err(_) => Outcome::Failed,
-            }
-        })
-    }
-
-    fn background(&mut self) -> Vec<Pin<Box<dyn Future<Output = ()> + Send>>> {
-        self.driver.take().into_iter().collect()
-    }
-}
-
-fn request(parameters: &Parameters) -> Acquire {
-    let policy = Policy::named("simulated")
-        .scope("simulation")
-        .limit(parameters.limit)
-        .first_arrival(Duration::from_millis(parameters.window_ms));
-    Acquire::of(&policy.build().unwrap(), "budget", Cost::ONE)
-}
-
 fn combined(workers: usize) -> Scenario {
-    Scenario::new(Arc::new(Coalescing)).workers(workers)
+    scenario("coalescing").workers(workers)
 }
 
 /// Workers, attempts, limit. Three and four workers share a process and its connection; six are two

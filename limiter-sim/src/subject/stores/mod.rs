@@ -2,6 +2,7 @@
 //! nobody can use them by mistake.
 
 mod atomic;
+mod coalescing;
 mod counters;
 mod failing;
 mod in_process;
@@ -12,6 +13,7 @@ mod token_bucket;
 mod transaction;
 
 pub(super) use atomic::{atomic_window, atomic_window_retry, fail_closed, fail_open};
+pub(super) use coalescing::Coalescing;
 pub(super) use counters::{
     increment_then_expire, increment_then_expire_spending, set_nx_then_increment,
 };
