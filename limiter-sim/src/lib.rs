@@ -119,10 +119,12 @@
 //!   it has memory again: that is how a store becomes *unavailable* here (`out-of-memory`). A server that was killed is back at once, and one that is
 //!   promoted is there at once: no client is refused, and none is answered `LOADING`. Who was
 //!   connected gets one connection error.
-//! - **Replication** is a log of which a replica has some prefix. Its links and acknowledgements
-//!   are not modelled: `WAIT` always answers 0, and `min-replicas-to-write` of 1 is always met, as
-//!   by a primary that has not noticed yet that it is alone. The replica that clients read has
-//!   everything unless `stale-read` stops it, and is not the one that is promoted.
+//! - **Replication** is a log of which a replica has some prefix. `WAIT` takes no time, and is always
+//!   answered what [`Config`](server::Config) says: 0, or that the replica that a failover promotes
+//!   has it. After a restart or a promotion, what was acknowledged before binds no replica any more.
+//!   An old primary misses its replica after 11 s (`min-replicas-to-write` of 1); until then, and
+//!   without a split, one replica counts as good. The replica that clients read has everything
+//!   unless `stale-read` stops it, and is not the one that is promoted.
 //! - **Files** are never damaged.
 //! - **Memory.** The fault `evict` may take any key, whatever the policy. Under a memory limit in
 //!   [`Config`](server::Config) the first evictable key in byte order goes, and no other choice is

@@ -79,6 +79,10 @@ pub struct Config {
     pub eviction: EvictionPolicy,
     /// How many good replicas a write asks for; 0 asks for none.
     pub min_replicas_to_write: u32,
+    /// How many replicas acknowledge what a `WAIT` waits for, before it times out: a `WAIT` is answered
+    /// so many, and the replica that a failover promotes is one of them. 0 is the worst case: no
+    /// replica acknowledges in time, or another one can be promoted.
+    pub acknowledging_replicas: u32,
     /// Whether the node is part of a cluster: scripts may then touch only keys that they declare.
     pub cluster: bool,
     /// After how many Lua instructions a script counts as one that never returns; 0 means the default

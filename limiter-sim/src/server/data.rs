@@ -196,6 +196,9 @@ impl Node {
     /// or a replica takes all of it or nothing, as it does with a command, a script or an `EXEC`. So take
     /// it after every [`execute`](Self::execute) and [`set_time`](Self::set_time).
     pub fn take_effects(&mut self) -> Vec<Effect> {
+        if self.has_effects() {
+            self.move_position();
+        }
         let changes = std::mem::take(&mut self.changes);
         let mut effects = changes.scripts;
         effects.extend(changes.keys.into_iter().map(|(key, deadline)| {

@@ -16,10 +16,9 @@ pub(crate) const NOREPLICAS: &str = "NOREPLICAS Not enough good replicas to writ
 impl Node {
     /// Executes one request of a connection at the node's time.
     pub fn execute(&mut self, id: ConnectionId, request: &Request) -> Reply {
-        match self.dispatch(id, request) {
-            Ok(reply) => reply,
-            Err(failure) => failure.into(),
-        }
+        let reply = self.dispatch(id, request);
+        self.note_written(id);
+        reply.unwrap_or_else(Reply::from)
     }
 
     fn dispatch(&mut self, id: ConnectionId, request: &Request) -> Result<Reply, Failure> {
@@ -226,7 +225,7 @@ impl Node {
 
     /// Whether clients may write at all.
     pub(crate) fn check_writable(&self) -> Result<(), Failure> {
-        if self.role == Role::Primary && self.good_replicas < self.config.min_replicas_to_write {
+        if self.role == Role::Primary && self.replication.good < self.config.min_replicas_to_write {
             return Err(NOREPLICAS.into());
         }
         if self.role == Role::Replica {

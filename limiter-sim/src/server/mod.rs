@@ -29,7 +29,7 @@
 //!
 //! # What is not modelled
 //!
-//! - RESP3, blocking commands (`WAIT` answers at once), Pub/Sub, streams, bitmaps, HyperLogLog, geo, functions,
+//! - RESP3, blocking commands (`WAIT` answers at once, as [`Config::acknowledging_replicas`] says), Pub/Sub, streams, bitmaps, HyperLogLog, geo, functions,
 //!   modules, ACL rules and passwords, client tracking, `CLUSTER`, redirections, and more than one database. A real
 //!   command that is missing gets the answer for an unknown one, and [`Node::unmodelled`] names it.
 //! - The order of large collections: hashes and sets list their members as the compact encodings do. Past the
@@ -61,6 +61,7 @@ mod lua;
 mod memory;
 mod node;
 mod number;
+mod replication;
 mod reply;
 mod request;
 mod session;

@@ -7,6 +7,7 @@ use super::effect::Changes;
 use super::fingerprint::{Of, fingerprint};
 use super::keyspace::Keyspace;
 use super::lua::{RandomState, ScriptCache};
+use super::replication::Replication;
 use super::session::{ConnectionId, Remembered};
 use super::{Bytes, Entry, Version};
 
@@ -32,8 +33,7 @@ pub struct Node {
     pub(super) random: RandomState,
     pub(super) role: Role,
     pub(super) loading: bool,
-    pub(super) good_replicas: u32,
-    pub(super) acknowledging_replicas: u32,
+    pub(super) replication: Replication,
     pub(super) changes: Changes,
     pub(super) run: Option<super::lua::ScriptRun>,
     pub(super) out_of_memory: bool,
@@ -49,7 +49,8 @@ impl Node {
     /// Names the setting that cannot be.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self {
+        let acknowledging = config.acknowledging_replicas;
+        let mut node = Self {
             config: Arc::new(config),
             now_ms: 0,
             keyspace: Keyspace::default(),
@@ -58,14 +59,15 @@ impl Node {
             random: RandomState::default(),
             role: Role::Primary,
             loading: false,
-            good_replicas: 0,
-            acknowledging_replicas: 0,
+            replication: Replication::default(),
             changes: Changes::default(),
             run: None,
             out_of_memory: false,
             unmodelled: Vec::new(),
             undeclared_keys: Vec::new(),
-        })
+        };
+        node.set_acknowledging_replicas(acknowledging);
+        Ok(node)
     }
 
     /// The settings, as `CONFIG SET` may have changed them.
@@ -119,16 +121,6 @@ impl Node {
         self.loading = loading;
     }
 
-    /// How many replicas are connected and not too far behind: what `min-replicas-to-write` counts.
-    pub fn set_good_replicas(&mut self, count: u32) {
-        self.good_replicas = count;
-    }
-
-    /// How many replicas have all that was written: what `WAIT` answers.
-    pub fn set_acknowledging_replicas(&mut self, count: u32) {
-        self.acknowledging_replicas = count;
-    }
-
     /// The real commands, options and Lua functions that the model lacks and that were asked for, in
     /// order of first use. What the node answered cannot be trusted then: whoever drives it should stop
     /// and show this.
@@ -176,8 +168,7 @@ impl Node {
             self.out_of_memory,
             self.loading,
             self.role,
-            self.good_replicas,
-            self.acknowledging_replicas,
+            self.replication.seen(),
             self.random,
         );
         let flags = if flags == Default::default() {

@@ -21,6 +21,8 @@ pub(crate) struct Session {
     pub(crate) asking: bool,
     /// Whether reads from a cluster replica are wanted.
     pub(crate) readonly: bool,
+    /// The position at which it wrote last, where replicas acknowledge.
+    pub(crate) written: u64,
     /// The name that the client gave itself.
     pub(crate) name: Bytes,
 }

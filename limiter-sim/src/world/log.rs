@@ -72,6 +72,7 @@ impl Log {
             }
         }
         node.take_effects();
+        node.set_position(self.len as u64);
         node
     }
 

@@ -219,6 +219,7 @@ impl Simulation {
             .into_iter()
             .flat_map(|deadline| [deadline, deadline + 1])
             .collect();
+        instants.extend(world.slots.iter().filter_map(Slot::alone_from));
         let alive = world.processes.iter().filter(|process| !process.crashed);
         for process in alive {
             let timers = self.automaton.timers_at(process.position).iter();

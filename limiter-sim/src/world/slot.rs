@@ -12,7 +12,13 @@ pub(crate) struct Slot {
     data: Digest,
     /// What its clock shows more than the reference clock, in milliseconds.
     offset_ms: i64,
+    /// When it notices that no replica follows it any more, if it asks.
+    alone_from: Option<u64>,
 }
+
+/// How long a replica may be silent before `min-replicas-to-write` counts it no more: the default of
+/// `min-replicas-max-lag`, in whole seconds, is not exceeded by 10.
+const UNNOTICED_MS: u64 = 11_000;
 
 impl Slot {
     /// The same server as a replica: it takes no writes of clients.
@@ -23,14 +29,27 @@ impl Slot {
     }
 
     /// A primary. One replica follows it and is not too far behind, as `min-replicas-to-write` sees
-    /// it: an isolated primary learns that late, so this is the worst case.
+    /// it.
     pub(super) fn new(mut node: Node, offset_ms: i64) -> Self {
         node.set_good_replicas(1);
         Self {
             data: Digest(node.data_hash()),
             node: Arc::new(node),
             offset_ms,
+            alone_from: None,
         }
+    }
+
+    /// Its replicas follow another one from `now` on. It counts them until it misses them.
+    pub(super) fn abandon(&mut self, now: u64) {
+        let asks = self.node.config().min_replicas_to_write > 0;
+        self.alone_from = asks.then_some(now + UNNOTICED_MS);
+        self.change(|node| (node.set_acknowledging_replicas(0), true));
+    }
+
+    /// The instant at which it will notice that nobody follows it.
+    pub(super) fn alone_from(&self) -> Option<u64> {
+        self.alone_from
     }
 
     pub(crate) fn node(&self) -> &Node {
@@ -56,6 +75,10 @@ impl Slot {
     /// Moves the node's clock to reference time `now`.
     pub(super) fn set_time(&mut self, now: u64) {
         let own = self.own_time(now);
+        if self.alone_from.is_some_and(|from| now >= from) {
+            self.alone_from = None;
+            self.change(|node| (node.set_good_replicas(0), true));
+        }
         self.change(|node| (node.set_time(own), true));
     }
 
@@ -75,10 +98,10 @@ impl Slot {
     }
 
     pub(super) fn digest(&self) -> Digest {
-        if self.offset_ms == 0 {
+        if self.offset_ms == 0 && self.alone_from.is_none() {
             return self.data;
         }
-        Digest::of(&(self.data.0, self.offset_ms))
+        Digest::of(&(self.data.0, self.offset_ms, self.alone_from))
     }
 }
 

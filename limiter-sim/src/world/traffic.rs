@@ -132,12 +132,14 @@ impl Simulation {
             unreachable!("a connection to the primary is never one to a replica")
         };
         let (reply, in_session, wrote) = world.slots[slot].change(|node| {
+            let acknowledged = node.acknowledged();
             let reply = node.execute(id, &pending.request);
+            let acknowledges = node.acknowledged() != acknowledged;
             let wrote = node.has_effects();
             // Scripts are cached without an effect on data, so reads can change the node as well.
             (
                 (reply, node.is_in_transaction(id), wrote),
-                wrote || pending.request.can_cache_scripts(),
+                wrote || acknowledges || pending.request.can_cache_scripts(),
             )
         });
         self.note_trouble(world.slots[slot].node(), &reply, wrote);

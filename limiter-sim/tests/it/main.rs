@@ -10,6 +10,7 @@ mod giving_back;
 mod order;
 mod promised;
 mod property;
+mod replicas;
 mod rules;
 mod states;
 mod support;

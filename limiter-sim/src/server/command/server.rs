@@ -41,7 +41,7 @@ pub(super) fn info(cx: &mut Context<'_>) -> Outcome {
          # Cluster\r\ncluster_enabled:{}\r\n",
         cx.node.used_memory(),
         u8::from(cx.node.loading),
-        cx.node.good_replicas,
+        cx.node.replication.good,
         u8::from(cx.node.config().cluster),
     );
     Ok(Reply::Bulk(text.into()))
@@ -60,13 +60,13 @@ pub(super) fn wait(cx: &mut Context<'_>) -> Outcome {
         )
         .into());
     }
-    cx.integer(1)?;
+    let wanted = cx.integer(1)?;
     let timeout = integer(cx.arg(2))
         .map_err(|_| Failure::from("ERR timeout is not an integer or out of range"))?;
     if timeout < 0 {
         return Err("ERR timeout is negative".into());
     }
-    Ok(Reply::Int(i64::from(cx.node.acknowledging_replicas)))
+    Ok(Reply::Int(i64::from(cx.node.wait(cx.connection, wanted))))
 }
 
 pub(super) fn command(cx: &mut Context<'_>) -> Outcome {

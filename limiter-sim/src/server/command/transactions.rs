@@ -1,8 +1,9 @@
 //! `MULTI`, `EXEC` and what goes with them.
 
 use super::context::{Context, Outcome};
-use crate::server::Reply;
+use crate::server::node::Node;
 use crate::server::session::Transaction;
+use crate::server::{Reply, Request};
 
 pub(super) fn multi(cx: &mut Context<'_>) -> Outcome {
     cx.node.with_session(cx.connection, |session| {
@@ -38,14 +39,17 @@ pub(super) fn exec(cx: &mut Context<'_>) -> Outcome {
     if dirty {
         return Ok(Reply::NilArray);
     }
-    let mut replies = Vec::with_capacity(transaction.queue.len());
-    for request in &transaction.queue {
-        let reply = match request.command() {
-            Some(command) => cx.node.run_command(cx.connection, command, request),
-            None => Err("ERR unknown command".into()),
-        };
-        replies.push(reply.unwrap_or_else(Reply::from));
-    }
+    let connection = cx.connection;
+    let run = |node: &mut Node, request: &Request| match request.command() {
+        Some(command) => node.run_command(connection, command, request),
+        None => Err("ERR unknown command".into()),
+    };
+    let replies: Vec<Reply> = cx.node.without_waiting(|node| {
+        let replies = transaction.queue.iter().map(|request| run(node, request));
+        replies
+            .map(|reply| reply.unwrap_or_else(Reply::from))
+            .collect()
+    });
     Ok(Reply::array(replies))
 }
 

@@ -68,7 +68,9 @@ impl Simulation {
             }
             Action::SlowDisk => world.log.is_some() && world.slow_from.is_none(),
             Action::Failover { received } | Action::SplitBrain { received } => {
-                world.slots.len() == 1 && log_holds(world, received)
+                world.slots.len() == 1
+                    && log_holds(world, received)
+                    && received as usize >= replication::acknowledged(world)
             }
             Action::Heal => world.slots.len() > 1,
             Action::Stall => world

@@ -12,8 +12,9 @@ impl Simulation {
     pub(super) fn offer_replication_faults(&self, world: &World, to: &mut Vec<Action>) {
         let alone = world.slots.len() == 1;
         if let Some(log) = world.log.as_ref().filter(|_| alone) {
-            // Replication is asynchronous: a replica can have received any prefix.
-            let received = || (0..=log.len()).map(narrow);
+            // Replication is asynchronous: a replica can have received any prefix, but for what it
+            // said that it has.
+            let received = || (acknowledged(world)..=log.len()).map(narrow);
             if self.may(world, Fault::Failover) && log.len() > 0 {
                 to.extend(received().map(|received| Action::Failover { received }));
             }
@@ -57,6 +58,8 @@ impl Simulation {
     /// stays there.
     pub(super) fn split_brain(&mut self, world: &mut World, received: u32) {
         let promoted = self.promoted(world, received);
+        let primary = world.primary;
+        world.slots[primary].abandon(world.now);
         world.slots.push(promoted);
         world.primary = world.slots.len() - 1;
         self.carry(world, world.primary);
@@ -143,4 +146,11 @@ impl Simulation {
             world.refresh(&self.automaton, number);
         }
     }
+}
+
+/// How much of the log the replica that would be promoted has acknowledged. After a promotion or a
+/// restart it is another one, or has to begin anew.
+pub(super) fn acknowledged(world: &World) -> usize {
+    let acknowledged = world.slots[world.primary].node().acknowledged();
+    usize::try_from(acknowledged).unwrap_or(usize::MAX)
 }
