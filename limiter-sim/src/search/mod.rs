@@ -11,7 +11,7 @@ mod visited;
 pub(crate) use findings::{Figures, Findings, Verdict};
 
 use crate::scenario::{Scenario, Search};
-use crate::world::{Fault, Simulation, first_that_does_not_linearize};
+use crate::world::{Action, Fault, Simulation, Way, first_that_does_not_linearize};
 
 /// The part of the states that a search with fewer faults, which only makes witnesses smaller, may
 /// see.
@@ -72,12 +72,41 @@ pub(crate) fn explore(scenario: &Scenario, progress: &dyn Fn(u64)) -> Result<Exp
     let vacuous = kinds
         .filter(|fault| simulation.bites.of(*fault) == 0)
         .collect();
+    let mut notes: Vec<String> = simulation.notes.iter().cloned().collect();
+    if findings.worst.max_admitted == 0 {
+        notes.extend(never_admitted(scenario));
+    }
     match simulation.trouble {
         Some(trouble) => Err(trouble),
         None => Ok(Explored {
             findings,
             vacuous,
-            notes: simulation.notes.into_iter().collect(),
+            notes,
         }),
     }
+}
+
+/// What to look at where no reply of a script was ever taken for an admission.
+fn never_admitted(scenario: &Scenario) -> Option<String> {
+    let admit_when = &scenario.subject.script()?.admit_when;
+    let mut simulation = Simulation::new(scenario.clone());
+    let mut world = simulation.initial();
+    let call = Action::Go {
+        process: 0,
+        lane: 0,
+        way: Way::Through,
+    };
+    let mut last = None;
+    while simulation.allows(&world, call) {
+        simulation.step(&mut world, call);
+        let exchanges = simulation.happened.exchanges.iter();
+        last = exchanges
+            .filter_map(|(_, reply)| reply.clone())
+            .last()
+            .or(last);
+    }
+    Some(format!(
+        "nobody was ever admitted: no reply satisfied {admit_when}. The first caller, alone, is answered {}",
+        last?
+    ))
 }

@@ -1,5 +1,7 @@
 //! Making a counterexample as small as it can be told.
 
+use std::collections::BTreeSet;
+
 use super::replay::is_disordered;
 use crate::scenario::Scenario;
 use crate::search::Figures;
@@ -20,8 +22,11 @@ pub(crate) fn shrink(scenario: &Scenario, history: &[Action]) -> Vec<Action> {
             .shows(&target.figures)
             .then_some(result.taken)
     };
+    remove_workers(&mut best, &mut is_as_bad);
     remove_steps(&mut best, &mut is_as_bad);
     join_steps(&mut best, &mut is_as_bad);
+    // Steps that are together now may be left out together.
+    remove_steps(&mut best, &mut is_as_bad);
     {
         let renamed = rename(&best);
         if is_as_bad(&renamed).as_deref() == Some(&renamed) {
@@ -33,6 +38,21 @@ pub(crate) fn shrink(scenario: &Scenario, history: &[Action]) -> Vec<Action> {
 
 type Judge<'a> = dyn FnMut(&[Action]) -> Option<Vec<Action>> + 'a;
 
+/// Leaves out all that a worker does: where an attempt has to end, no part of it can be left out.
+fn remove_workers(best: &mut Vec<Action>, is_as_bad: &mut Judge<'_>) {
+    let workers: BTreeSet<u16> = best.iter().filter_map(|step| step.process()).collect();
+    for worker in workers {
+        let others = best.iter().filter(|step| step.process() != Some(worker));
+        let candidate: Vec<Action> = others.copied().collect();
+        if let Some(shorter) = is_as_bad(&candidate) {
+            *best = shorter;
+        }
+    }
+}
+
+/// A whole attempt has this many steps, if it has not many.
+const ATTEMPT: usize = 6;
+
 /// Leaves out steps, many at once first.
 fn remove_steps(best: &mut Vec<Action>, is_as_bad: &mut Judge<'_>) {
     let mut chunk = best.len().div_ceil(2);
@@ -43,10 +63,13 @@ fn remove_steps(best: &mut Vec<Action>, is_as_bad: &mut Judge<'_>) {
             candidate.drain(at..(at + chunk).min(best.len()));
             match is_as_bad(&candidate) {
                 Some(shorter) if shorter.len() < best.len() => *best = shorter,
-                _ => at += chunk,
+                _ => at += if chunk > ATTEMPT { chunk } else { 1 },
             }
         }
-        chunk /= 2;
+        chunk = match chunk {
+            many if many > ATTEMPT => many / 2,
+            few => few - 1,
+        };
     }
 }
 

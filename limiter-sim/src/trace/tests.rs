@@ -59,6 +59,34 @@ fn a_token_replays_the_worst_that_was_found() {
 }
 
 #[test]
+fn a_counter_that_a_crash_left_is_told_with_the_crash() {
+    let split = named("split").expect("in the catalogue");
+    let alone = Scenario::new(split).workers(1).fault(Fault::ClientCrash, 1);
+    let alone = alone.explore().expect("client code does not drift");
+    assert!(alone.immortal);
+    let replay = replay(&token(&alone)).expect("it does not drift");
+    let told: Vec<&str> = replay
+        .steps
+        .iter()
+        .map(|step| step.command.as_str())
+        .collect();
+    assert_eq!(told, ["GET budget", "INCR budget", "client-crash"]);
+}
+
+#[test]
+fn nothing_is_left_behind_while_an_attempt_is_under_way() {
+    let split = named("split").expect("in the catalogue");
+    let scenario = Scenario::new(split).workers(1).fault(Fault::ClientCrash, 1);
+    let go = Action::Go {
+        process: 0,
+        lane: 0,
+        way: Way::Through,
+    };
+    let replay = super::replay::replay(&scenario, &[go, go]).expect("both are possible");
+    assert!(!replay.figures.immortal, "its PEXPIRE may follow");
+}
+
+#[test]
 fn a_step_that_does_something_else_than_it_did_is_named() {
     for (store, fault) in VIOLATED {
         let token = token(&found(store, fault));

@@ -38,8 +38,9 @@ impl Simulation {
 
     /// Judges what `world`, at the end of a history, leaves behind.
     fn aftermath(&mut self, world: &World) -> Aftermath {
-        if self.scenario.parameters.cost > self.promise.most() {
-            // Nothing is ever admitted, by the promise itself.
+        // Where nothing is ever admitted, by the promise itself, or somebody has still to do the rest of
+        // what it does, nothing is left behind yet.
+        if self.scenario.parameters.cost > self.promise.most() || !self.is_at_rest(world) {
             return Aftermath {
                 immortal: false,
                 recovered: true,
@@ -55,6 +56,21 @@ impl Simulation {
         };
         self.aftermaths.insert(state, aftermath);
         aftermath
+    }
+
+    /// Whether no attempt is under way.
+    fn is_at_rest(&self, world: &World) -> bool {
+        let is_idle = |process: &Process| {
+            let lanes = self.automaton.lanes_at(process.position);
+            let timers = self.automaton.timers_at(process.position);
+            let begins = |lane: &Lane| matches!(lane, Lane::Start { .. });
+            process.held.is_empty() && timers.is_empty() && lanes.iter().all(begins)
+        };
+        world.is_complete()
+            || world
+                .processes
+                .iter()
+                .all(|process| process.crashed || is_idle(process))
     }
 
     fn recovers(&mut self, world: &World) -> bool {

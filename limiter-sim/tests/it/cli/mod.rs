@@ -3,6 +3,7 @@
 mod exit_codes;
 mod json;
 mod plain;
+mod readme;
 mod refusals;
 mod script;
 mod server;
