@@ -102,7 +102,7 @@ fn never_admitted(scenario: &Scenario) -> Option<String> {
         let exchanges = simulation.happened.exchanges.iter();
         last = exchanges
             .filter_map(|(_, reply)| reply.clone())
-            .last()
+            .next_back()
             .or(last);
     }
     Some(format!(
