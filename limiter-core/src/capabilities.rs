@@ -29,6 +29,8 @@ pub struct Capabilities {
     pub resets: bool,
     /// The most charges that one acquisition can have: 1 to 16.
     pub max_charges: usize,
+    /// Which budgets one acquisition can charge together. Others are *invalid*.
+    pub together: Together,
     /// How long it may go on denying by what it remembers of a budget that others have refunded,
     /// reset, lost, or given a larger limit; `None` where it asks the budget every time. It never
     /// admits by what it remembers.
@@ -49,6 +51,7 @@ impl Capabilities {
             request_ids: false,
             resets: false,
             max_charges: 1,
+            together: Together::Any,
             stale_denials: None,
         }
     }
@@ -94,6 +97,19 @@ pub enum ClockOwner {
     Process,
     /// The server that holds the counts; clients' clocks play no part.
     Server,
+}
+
+/// Which budgets one acquisition can charge together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Together {
+    /// Any.
+    Any,
+    /// Those of one identity, under whatever policies.
+    OneIdentity,
+    /// Those of one identity, and beside it those that everybody shares. These are charged beside an
+    /// identity only, and each identity meets a part of their limit.
+    BesideOneIdentity,
 }
 
 /// Whether counts survive an event.

@@ -74,7 +74,7 @@ pub use acquire::Acquire;
 pub use admission::{Admission, Authority, Grant};
 pub use amount::{Cost, Limit, MAX_UNITS};
 pub use budget::{Budget, BudgetKey, Charge};
-pub use capabilities::{Capabilities, ClockOwner, Survival};
+pub use capabilities::{Capabilities, ClockOwner, Survival, Together};
 pub use clock::{Clock, ManualClock, Sleep, SystemClock, Timer, Timestamp};
 pub use decision::Decision;
 pub use denial::{Denial, Refusal, Wait};

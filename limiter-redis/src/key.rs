@@ -3,7 +3,7 @@
 use std::num::NonZeroU16;
 use std::sync::Arc;
 
-use limiter_core::{Budget, Error, Identity, RequestId};
+use limiter_core::{Budget, Error, Identity, RequestId, Together};
 use siphasher::sip::SipHasher24;
 
 /// The prefix of every key unless another one is given.
@@ -33,6 +33,17 @@ pub enum HashTags {
     /// others have units left, and a cost of 4 always. `Partitions(1)` is exact, takes any budgets
     /// together, and keeps all of them on one shard: a cluster does not scale one exact budget.
     Partitions(NonZeroU16),
+}
+
+impl HashTags {
+    /// Which budgets lie together in one slot, whatever they are called.
+    pub(crate) fn together(self) -> Together {
+        match self {
+            Self::Partitions(NonZeroU16::MIN) => Together::Any,
+            Self::Partitions(_) => Together::BesideOneIdentity,
+            Self::PerIdentity => Together::OneIdentity,
+        }
+    }
 }
 
 /// What is in the braces.

@@ -105,7 +105,9 @@ impl<C: ConnectionLike + Clone + Send + Sync> BudgetStore for RedisStore<C> {
     }
 
     fn capabilities(&self) -> Capabilities {
-        OFFERED
+        let mut offered = OFFERED;
+        offered.together = self.keys.tags().together();
+        offered
     }
 
     async fn refund(&self, receipt: Receipt) -> Result<Refunded, Error> {

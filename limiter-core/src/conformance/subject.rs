@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{Form, Passage};
 use crate::{
     Acquire, Admission, Budget, BudgetStore, Charge, Cost, Decision, Denial, Error, Nonce, Policy,
-    RequestId, RuleKind, Snapshot,
+    RequestId, RuleKind, Snapshot, Together,
 };
 
 /// What was seen that breaks a clause.
@@ -68,6 +68,23 @@ impl<'a> Subject<'a> {
     /// A policy of which the test sees the end.
     pub(super) fn short(&self, limit: u64) -> Result<Policy, Error> {
         self.form.policy(&self.scope, limit, self.length())
+    }
+
+    /// So many different budgets that the store can charge together, none of which another `test` has.
+    pub(super) fn together(
+        &self,
+        test: u64,
+        limit: u64,
+        count: usize,
+    ) -> Result<Vec<Budget>, Error> {
+        let budget = |at: usize| match self.store.capabilities().together {
+            Together::Any => Ok(Budget::of(&self.policy(limit)?, format!("{test} {at}"))),
+            Together::OneIdentity | Together::BesideOneIdentity => {
+                let scope = format!("{} {at}", self.scope);
+                Ok(Budget::of(&self.form.policy(&scope, limit, LONG)?, test))
+            }
+        };
+        (0..count).map(budget).collect()
     }
 
     /// How long that takes.

@@ -42,6 +42,8 @@ pub(crate) enum Fault {
     NamesKeys,
     /// Serves a rule that it does not declare.
     ServesTheUnoffered,
+    /// Charges budgets of several identities, and declares that it does not.
+    ServesSeveralIdentities,
     /// Keeps rolling windows as windows from the first arrival.
     RollsByWindows,
     /// Counts aligned windows from the first arrival.
@@ -90,7 +92,7 @@ pub(crate) enum Fault {
 
 impl Fault {
     /// Each fault, and the one clause that it breaks.
-    pub(crate) const ALL: [(Self, &'static str); 36] = [
+    pub(crate) const ALL: [(Self, &'static str); 37] = [
         (Self::SplitsReadAndWrite, "atomic"),
         (Self::ChargesInTwoSteps, "dropped"),
         (Self::SlidesWindows, "anchored"),
@@ -105,6 +107,7 @@ impl Fault {
         (Self::CutsKeys, "identities"),
         (Self::NamesKeys, "keys"),
         (Self::ServesTheUnoffered, "not-offered"),
+        (Self::ServesSeveralIdentities, "not-offered"),
         (Self::RollsByWindows, "rule"),
         (Self::AlignsByArrival, "rule"),
         (Self::RefillsAtOnce, "rule"),

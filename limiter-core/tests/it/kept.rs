@@ -11,7 +11,7 @@ use limiter_core::rule::{State, Verdict};
 use limiter_core::{
     Acquire, Admission, Budget, BudgetStore, Capabilities, Charge, Clock, Cost, Decision, Denial,
     Error, Grant, Limit, ManualClock, Nonce, Receipt, Record, Refunded, Refusal, Renewed,
-    RequestId, RuleKind, RuleSet, Snapshot,
+    RequestId, RuleKind, RuleSet, Snapshot, Together,
 };
 
 use crate::faults::Fault;
@@ -279,6 +279,9 @@ impl BudgetStore for KeptStore {
         offered.max_charges = Acquire::MAX_CHARGES;
         if self.fault == Fault::ServesTheUnoffered {
             offered.rules = offered.rules.without(RuleKind::Rolling);
+        }
+        if self.fault == Fault::ServesSeveralIdentities {
+            offered.together = Together::OneIdentity;
         }
         offered
     }

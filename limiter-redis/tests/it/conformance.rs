@@ -10,8 +10,12 @@ use limiter_redis::{HashTags, RedisStore};
 use crate::model::Model;
 use crate::server::Server;
 
-/// The kit charges budgets of several identities together.
-const ONE_PARTITION: HashTags = HashTags::Partitions(NonZeroU16::MIN);
+/// The layouts in which different budgets lie together.
+const LAYOUTS: [HashTags; 3] = [
+    HashTags::PerIdentity,
+    HashTags::Partitions(NonZeroU16::MIN),
+    HashTags::Partitions(NonZeroU16::MIN.saturating_add(3)),
+];
 
 fn skipped(report: &Report) -> usize {
     let verdicts = report.tests().map(|(_, _, verdict)| verdict);
@@ -23,7 +27,7 @@ fn skipped(report: &Report) -> usize {
 #[tokio::test]
 async fn a_real_server_keeps_every_clause_under_every_rule() {
     let server = Server::start();
-    let store = server.builder().hash_tags(ONE_PARTITION).connect();
+    let store = server.builder().connect();
     let (store, time) = (store.await.unwrap(), Real(TokioTimer::default()));
     let report = check(&store, &time, "conformance").await;
     println!("{report}");
@@ -34,10 +38,12 @@ async fn a_real_server_keeps_every_clause_under_every_rule() {
 
 #[tokio::test]
 async fn a_modelled_server_keeps_every_clause_to_the_millisecond() {
-    let clock = ManualClock::at(Timestamp::from_millis(1_700_000_000_000));
-    let model = Model::on(clock.clone());
-    let store = RedisStore::new(model).with_hash_tags(ONE_PARTITION);
-    let report = check(&store, &Manual(clock), "conformance").await;
-    assert!(report.passed(), "{report}");
-    assert_eq!(skipped(&report), 0, "{report}");
+    for tags in LAYOUTS {
+        let clock = ManualClock::at(Timestamp::from_millis(1_700_000_000_000));
+        let model = Model::on(clock.clone());
+        let store = RedisStore::new(model).with_hash_tags(tags);
+        let report = check(&store, &Manual(clock), "conformance").await;
+        assert!(report.passed(), "{tags:?}: {report}");
+        assert_eq!(skipped(&report), 0, "{tags:?}: {report}");
+    }
 }

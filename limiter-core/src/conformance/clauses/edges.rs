@@ -5,7 +5,9 @@ use std::task::Poll;
 use std::time::Duration;
 
 use crate::conformance::subject::{Checked, Subject, ensure};
-use crate::{Budget, Cost, ErrorKind, Identity, MAX_UNITS, Policy, PolicyBuilder, RuleKind};
+use crate::{
+    Budget, Cost, ErrorKind, Identity, MAX_UNITS, Policy, PolicyBuilder, RuleKind, Together,
+};
 
 pub(in crate::conformance) async fn bounded_numbers(s: &Subject<'_>) -> Checked {
     let (limit, most) = match s.form.rule {
@@ -41,7 +43,10 @@ pub(in crate::conformance) async fn identities(s: &Subject<'_>) -> Checked {
         bytes[65_535] = last;
         Identity::from(bytes)
     };
-    let mut budgets = vec![Budget::shared(&policy)];
+    let mut budgets = Vec::new();
+    if s.store.capabilities().together != Together::BesideOneIdentity {
+        budgets.push(Budget::shared(&policy));
+    }
     let texts = [
         "", "*", "=", "\0", "\0\0", ":", "%3A", "{", "}", "{}", "{a}b", " ", "é",
     ];
@@ -157,9 +162,12 @@ pub(in crate::conformance) async fn not_offered(s: &Subject<'_>) -> Checked {
             refused.push(s.request(&budget, 1025)?);
         }
         if offered.max_charges < crate::Acquire::MAX_CHARGES {
-            let many = (0..=offered.max_charges).map(|who| Budget::of(&policy, who as u64));
-            let many: Vec<Budget> = many.collect();
+            let many = s.together(1, 5, offered.max_charges + 1)?;
             refused.push(s.requests(&many.iter().collect::<Vec<_>>(), 1)?);
+        }
+        if offered.together != Together::Any && offered.max_charges > 1 {
+            let other = Budget::of(&policy, "bob");
+            refused.push(s.requests(&[&budget, &other], 1)?);
         }
     }
     for request in &refused {

@@ -4,15 +4,10 @@ use crate::conformance::subject::{Checked, Failure, Subject, ensure};
 use crate::{Budget, Decision};
 
 pub(in crate::conformance) async fn all_or_nothing(s: &Subject<'_>) -> Checked {
-    let policy = s.policy(3)?;
     let most = s.store.capabilities().max_charges.min(16);
-    let budgets = |test: u64| -> Vec<Budget> {
-        let names = (0..most as u64).map(|at| test * 100 + at);
-        names.map(|name| Budget::of(&policy, name)).collect()
-    };
     // Once with the budget that denies at either end.
     for (test, full) in [(1, 0), (2, most - 1)] {
-        let budgets = budgets(test);
+        let budgets = s.together(test, 3, most)?;
         let all: Vec<&Budget> = budgets.iter().collect();
         s.send(&s.requests(&all, 1)?).await?;
         s.spend(&budgets[full], 2).await?;
@@ -26,7 +21,8 @@ pub(in crate::conformance) async fn all_or_nothing(s: &Subject<'_>) -> Checked {
             ensure!(
                 total == 1,
                 "budget {at} of {most} has {total} units, and was admitted 1: budget {full} denied \
-                 the rest, under {policy}"
+                 the rest, under {}",
+                budget.policy()
             );
         }
     }
@@ -34,10 +30,10 @@ pub(in crate::conformance) async fn all_or_nothing(s: &Subject<'_>) -> Checked {
 }
 
 pub(in crate::conformance) async fn names_every_denial(s: &Subject<'_>) -> Checked {
-    let policy = s.policy(3)?;
-    let names = ["alice", "bob"].map(|who| Budget::of(&policy, who));
-    let [full, unused] = &names;
-    let other = Budget::of(&s.short(4)?, "alice");
+    let budgets = s.together(1, 3, 3)?;
+    let [full, unused, other] = &budgets[..] else {
+        unreachable!("three were asked for");
+    };
     s.spend(full, 3).await?;
     let decision = s.store.acquire(&s.requests(&[full, unused], 1)?).await?;
     let denied = denied_by(decision)?;
@@ -48,7 +44,7 @@ pub(in crate::conformance) async fn names_every_denial(s: &Subject<'_>) -> Check
     if s.store.capabilities().max_charges >= 3 {
         let decision = s
             .store
-            .acquire(&s.requests(&[full, unused, &other], 5)?)
+            .acquire(&s.requests(&[full, unused, other], 5)?)
             .await?;
         let denied = denied_by(decision)?;
         ensure!(
