@@ -106,10 +106,26 @@ impl Cluster {
     /// # Panics
     /// Where a node refuses.
     pub fn move_slot(&self, slot: u16, from: usize, to: usize) {
-        let (from_id, to_id) = (self.id(from), self.id(to));
+        self.begin_move(slot, from, to);
+        self.finish_move(slot, from, to);
+    }
+
+    /// Lets `slot` begin to move: its keys are where they were, and new ones belong to the other.
+    ///
+    /// # Panics
+    /// Where a node refuses.
+    pub fn begin_move(&self, slot: u16, from: usize, to: usize) {
         let (source, target) = (&self.nodes[from], &self.nodes[to]);
-        let _: () = ask(target, ("SETSLOT", slot, "IMPORTING", &from_id));
-        let _: () = ask(source, ("SETSLOT", slot, "MIGRATING", &to_id));
+        let _: () = ask(target, ("SETSLOT", slot, "IMPORTING", self.id(from)));
+        let _: () = ask(source, ("SETSLOT", slot, "MIGRATING", self.id(to)));
+    }
+
+    /// Moves the keys of a `slot` that has begun to move, and ends that.
+    ///
+    /// # Panics
+    /// Where a node refuses.
+    pub fn finish_move(&self, slot: u16, from: usize, to: usize) {
+        let (source, target) = (&self.nodes[from], &self.nodes[to]);
         loop {
             let keys: Vec<Vec<u8>> = ask(source, ("GETKEYSINSLOT", slot, 1));
             let Some(key) = keys.first() else {
@@ -127,6 +143,7 @@ impl Cluster {
                 .unwrap_or_else(|error| panic!("slot {slot} does not move: {error}"));
         }
         // The others would learn it by and by; who moves many slots at once had better tell them.
+        let to_id = self.id(to);
         let others = (0..HALF).filter(|other| ![from, to].contains(other));
         for node in [to, from].into_iter().chain(others) {
             let _: () = ask(&self.nodes[node], ("SETSLOT", slot, "NODE", &to_id));

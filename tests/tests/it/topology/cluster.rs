@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use limiter_core::{Budget, BudgetStore, DeadlineStore, MAX_UNITS, TokioTimer};
+use limiter_core::{
+    Budget, BudgetStore, DeadlineStore, ErrorKind, MAX_UNITS, RequestId, TokioTimer,
+};
 use limiter_redis::RedisStoreBuilder;
 use limiter_tests::{Cluster, Server, eventually, on_every_server};
 
 use super::alone;
 use crate::load::Load;
-use crate::support::{MINUTE, key, policy};
+use crate::support::{MINUTE, admitted, key, one_of, policy};
 
 const SOON: Duration = Duration::from_secs(60);
 const DEADLINE: Duration = Duration::from_secs(2);
@@ -86,6 +88,35 @@ fn slots_that_move_under_load_lose_and_repeat_nothing() {
         }
         ledger.report(program, "slots moved", 0);
         ledger.assert_no_slower_than(DEADLINE + LATE);
+    });
+}
+
+#[test]
+fn while_its_slot_moves_a_request_with_an_id_is_unavailable_and_charges_once_after() {
+    let _turn = alone();
+    on_every_server(async |program| {
+        let cluster = Cluster::start(program);
+        let store = &stores(&cluster).await[0];
+        let policy = policy(MAX_UNITS, MINUTE * 60);
+        let budget = Budget::of(&policy, "alice");
+        let slot = cluster.slot_of(&key(&budget));
+        let from = cluster.primary_of(slot);
+        let to = (from + 1) % 3;
+        admitted(store.acquire(&one_of(&budget)).await.unwrap());
+
+        cluster.begin_move(slot, from, to);
+        // The budget is on one node, and the record would be on the other.
+        let request = one_of(&budget).with_id(RequestId::new("once").unwrap());
+        let error = store.acquire(&request).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable, "{program}: {error}");
+        // Without an id there is one key, and it is where it was.
+        admitted(store.acquire(&one_of(&budget)).await.unwrap());
+        cluster.finish_move(slot, from, to);
+
+        for _ in 0..2 {
+            admitted(store.acquire(&request).await.unwrap());
+        }
+        assert_eq!(charged(&cluster, &budget).await, 3, "{program}");
     });
 }
 
