@@ -3,9 +3,9 @@
 use std::hash::BuildHasher;
 
 use ahash::RandomState;
-use limiter_core::{Clock, Error, SystemClock};
+use limiter_core::{Clock, Error};
 
-use crate::MemoryStore;
+use crate::{CounterClock, MemoryStore};
 
 /// Builds a [`MemoryStore`]; [`build`](Self::build) checks what it was told.
 ///
@@ -22,7 +22,7 @@ use crate::MemoryStore;
 /// ```
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until it builds"]
-pub struct MemoryStoreBuilder<C = SystemClock, S = RandomState> {
+pub struct MemoryStoreBuilder<C = CounterClock, S = RandomState> {
     pub(crate) capacity: usize,
     pub(crate) reserve: usize,
     pub(crate) remembered: usize,
@@ -47,7 +47,7 @@ impl MemoryStoreBuilder {
             reserve: 0,
             remembered: DEFAULT_REMEMBERED,
             shards: DEFAULT_SHARDS,
-            clock: SystemClock::new(),
+            clock: CounterClock::new(),
             hasher: RandomState::new(),
         }
     }
@@ -82,7 +82,7 @@ impl<C, S> MemoryStoreBuilder<C, S> {
         self
     }
 
-    /// Who says what time it is; [`SystemClock`] by default. The store asks while it holds a lock,
+    /// Who says what time it is; [`CounterClock`] by default. The store asks while it holds a lock,
     /// so the clock must not call the store.
     pub fn clock<D>(self, clock: D) -> MemoryStoreBuilder<D, S> {
         MemoryStoreBuilder {

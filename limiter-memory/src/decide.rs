@@ -46,6 +46,7 @@ impl Ask {
         })
     }
 
+    #[inline]
     fn admitted(self, window: Window, moment: Moment) -> Outcome {
         Outcome::Admitted {
             total: window.total,

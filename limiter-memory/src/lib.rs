@@ -45,7 +45,8 @@
 //!
 //! The store never goes back. If its clock does, store time stands still until the clock has caught
 //! up: windows neither end early nor open again, and new ones are dated by store time. Waits and
-//! resets are told by what the clock shows, so they grow by as much as it stepped.
+//! resets are told by what the clock shows, so they grow by as much as it stepped. Unless it is said
+//! otherwise the clock is a [`CounterClock`].
 //!
 //! # Limitations
 //!
@@ -58,7 +59,7 @@
 //!   [`remembered_requests`](MemoryStoreBuilder::remembered_requests); beyond that, acquisitions with
 //!   an id are *unavailable*.
 //! - A clock that jumps ahead ends windows early, and if it then steps back, denies for longer. The
-//!   default clock does neither.
+//!   default clock does neither by more than microseconds.
 //! - Memory that tables have grown to is kept for reuse. A table that grows holds its shard's lock:
 //!   about a tenth of a millisecond for a million budgets in 128 shards, and avoided by
 //!   [`reserve`](MemoryStoreBuilder::reserve).
@@ -74,6 +75,7 @@
 mod apply;
 mod budget_store;
 mod builder;
+mod clock;
 mod dated;
 mod decide;
 mod expiry;
@@ -95,6 +97,7 @@ mod together;
 mod whose;
 
 pub use builder::MemoryStoreBuilder;
+pub use clock::CounterClock;
 pub use outcome::Outcome;
 pub use store::MemoryStore;
 pub use whose::Whose;

@@ -8,7 +8,6 @@ use limiter_core::rule::State;
 use limiter_core::rule::first_arrival::Window;
 use limiter_core::{
     Acquire, Budget, Capabilities, Clock, Cost, Decision, Error, Policy, RuleSet, Snapshot,
-    SystemClock,
 };
 
 use crate::decide::{Ask, is_plain};
@@ -17,7 +16,7 @@ use crate::other::{Others, Records, key_of};
 use crate::places::Places;
 use crate::table::Table;
 use crate::time::StoreTime;
-use crate::{MemoryStoreBuilder, Outcome, Whose};
+use crate::{CounterClock, MemoryStoreBuilder, Outcome, Whose};
 
 /// Budgets in this process's memory.
 ///
@@ -31,7 +30,7 @@ use crate::{MemoryStoreBuilder, Outcome, Whose};
 /// are the same ones in the contract's form; their futures complete at the first poll.
 ///
 /// `C` says what time it is, `S` hashes identities; both are chosen with [`builder`](Self::builder).
-pub struct MemoryStore<C = SystemClock, S = RandomState> {
+pub struct MemoryStore<C = CounterClock, S = RandomState> {
     pub(crate) time: StoreTime<C>,
     pub(crate) places: Places,
     pub(crate) hasher: S,

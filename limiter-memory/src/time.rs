@@ -72,6 +72,7 @@ fn beyond(shown: Timestamp) -> Error {
 
 impl Moment {
     /// A time from now on in store time, as the clock will show it.
+    #[inline]
     pub(crate) fn by_the_clock(self, duration: Duration) -> Duration {
         match self.behind_ms {
             0 => duration,
