@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, HeaderValue};
-use limiter_core::{Acquire, Decision, Policy, RuleKind};
-use sfv::{KeyRef, ListSerializer, StringRef};
+use limiter_core::{Acquire, Budget, Decision, Identity, RuleKind};
+use sfv::{BareItem, KeyRef, ListSerializer, StringRef};
+use siphasher::sip128::SipHasher24;
 
 use crate::answer::whole_seconds;
 
@@ -23,7 +24,8 @@ pub enum Fields {
     /// Integers end at 999,999,999,999,999; a window below a second has no `w`; `t` is when the budget
     /// is as new or, after a denial, the wait. It is left out where the response has a `Retry-After`
     /// that is earlier, or that is a date. Policies whose names are not printable ASCII are left
-    /// out. Scopes are not sent: a policy's name stands for its scope.
+    /// out. Scopes are not sent: a policy's name stands for its scope. A partition key, `pk`, is sent
+    /// where [`partition_keys`](crate::RateLimitLayerBuilder::partition_keys) says so.
     Draft11,
     /// `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`, as many services send
     /// them and none defines: of the policy with the least left, in its units; the reset is in whole
@@ -34,9 +36,23 @@ pub enum Fields {
 /// The largest integer of a structured field (RFC 9651 §3.3.1).
 const LARGEST: u64 = 999_999_999_999_999;
 
-/// What one policy has left.
+/// Names budgets without naming whose they are.
+#[derive(Clone, Copy)]
+pub(crate) struct PartitionKeys(SipHasher24);
+
+impl PartitionKeys {
+    pub(crate) fn new(key: [u8; 16]) -> Self {
+        Self(SipHasher24::new_with_key(&key))
+    }
+
+    fn of(&self, identity: &Identity) -> BareItem {
+        BareItem::ByteSequence(self.0.hash(identity.as_bytes()).as_bytes().to_vec())
+    }
+}
+
+/// What one budget has left.
 pub(crate) struct Left {
-    policy: Policy,
+    budget: Budget,
     remaining: u64,
     /// `None` where nothing that is waited for changes it.
     reset: Option<Duration>,
@@ -52,7 +68,7 @@ impl Fields {
                 .iter()
                 .zip(admission.grants())
                 .map(|(charge, grant)| Left {
-                    policy: charge.budget().policy().clone(),
+                    budget: charge.budget().clone(),
                     remaining: grant.remaining,
                     reset: Some(grant.resets_in),
                 })
@@ -61,7 +77,7 @@ impl Fields {
                 .refusals()
                 .iter()
                 .map(|refusal| Left {
-                    policy: refusal.budget.policy().clone(),
+                    budget: refusal.budget.clone(),
                     remaining: refusal.remaining,
                     reset: refusal.wait.duration(),
                 })
@@ -71,10 +87,15 @@ impl Fields {
 
     /// Tells what is left in the header fields of a response. What is there already stays: a layer
     /// further in may have told of its own policies, and the draft's fields are lists.
-    pub(crate) fn tell(self, left: &[Left], headers: &mut HeaderMap) {
+    pub(crate) fn tell(
+        self,
+        left: &[Left],
+        partition_keys: Option<&PartitionKeys>,
+        headers: &mut HeaderMap,
+    ) {
         match self {
             Self::None => {}
-            Self::Draft11 => draft(left, headers),
+            Self::Draft11 => draft(left, partition_keys, headers),
             Self::Historical => historical(left, headers),
         }
     }
@@ -98,16 +119,17 @@ fn integer(number: u64) -> sfv::Integer {
     sfv::Integer::try_from(number).expect("as large as they may be")
 }
 
-fn draft(left: &[Left], to: &mut HeaderMap) {
+fn draft(left: &[Left], partition_keys: Option<&PartitionKeys>, to: &mut HeaderMap) {
     let latest = latest(to);
     let key = |name: &'static str| KeyRef::from_str(name).expect("a key");
     let (mut policies, mut states) = (ListSerializer::new(), ListSerializer::new());
     for Left {
-        policy,
+        budget,
         remaining,
         reset,
     } in left
     {
+        let policy = budget.policy();
         let Ok(name) = StringRef::from_str(policy.name()) else {
             continue;
         };
@@ -124,10 +146,13 @@ fn draft(left: &[Left], to: &mut HeaderMap) {
             let _ = item.parameter(key("w"), integer(length.div_ceil(1000)));
         }
         let item = states.bare_item(name);
-        let item = item.parameter(key("r"), integer(*remaining));
+        let mut item = item.parameter(key("r"), integer(*remaining));
         let reset = reset.map(whole_seconds);
         if let Some(t) = reset.filter(|t| *t <= latest) {
-            let _ = item.parameter(key("t"), integer(t));
+            item = item.parameter(key("t"), integer(t));
+        }
+        if let (Some(keys), Some(identity)) = (partition_keys, budget.identity()) {
+            let _ = item.parameter(key("pk"), &keys.of(identity));
         }
     }
     for (name, list) in [
@@ -144,7 +169,10 @@ fn historical(left: &[Left], to: &mut HeaderMap) {
     let Some(least) = left.iter().min_by_key(|left| left.remaining) else {
         return;
     };
-    to.append("x-ratelimit-limit", least.policy.limit().get().into());
+    to.append(
+        "x-ratelimit-limit",
+        least.budget.policy().limit().get().into(),
+    );
     to.append("x-ratelimit-remaining", least.remaining.into());
     if let Some(reset) = least.reset {
         to.append("x-ratelimit-reset", whole_seconds(reset).into());

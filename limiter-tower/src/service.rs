@@ -107,7 +107,9 @@ impl<S: BudgetStore> Settings<S> {
                 answer::denied(request.headers(), &denial, self.never_status)
             }
         };
-        self.fields.tell(&left, response.headers_mut());
+        let partition_keys = self.partition_keys.as_ref();
+        self.fields
+            .tell(&left, partition_keys, response.headers_mut());
         Ok(response)
     }
 

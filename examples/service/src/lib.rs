@@ -98,11 +98,11 @@ pub fn service(
             .on_failure(mode())
             .with_nonces(CountingNonces::random())
             .observed_by(Observing::failure_modes());
-        let layer = RateLimitLayer::new(limiter, header("x-api-key")?);
+        let layer = RateLimitLayer::builder(limiter, header("x-api-key")?);
         Ok(layer
             .permits(permits.clone())
             .fields(Fields::Draft11)
-            .check()?)
+            .build()?)
     };
     let each = layer(each)?;
     // A cluster cannot charge the budget of one key and that of all in one decision; two layers can,

@@ -5,12 +5,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use http::StatusCode;
 use limiter_core::{
-    Acquire, Budget, BudgetStore, Capabilities, Cost, Decision, Error, FailureMode, Limiter,
-    Policy, Snapshot,
+    Acquire, Budget, BudgetStore, Capabilities, Cost, CountingNonces, Decision, Error, FailureMode,
+    Limiter, Permits, Policy, PolicyBuilder, Snapshot,
 };
-use limiter_tower::{RateLimitLayer, header};
+use limiter_tower::{RateLimitLayer, RateLimitLayerBuilder, header};
+use tower::{Layer, Service, ServiceExt, service_fn};
 
-use crate::support::{Body, MINUTE, ask, by_key, layer, policy, request, send, store};
+use crate::support::{Body, MINUTE, ask, by_key, hello, layer, policy, request, send, store};
 
 #[tokio::test]
 async fn what_is_admitted_reaches_the_service_and_is_answered_by_it() {
@@ -239,7 +240,7 @@ impl BudgetStore for Broken {
     }
 }
 
-fn broken(error: Error) -> RateLimitLayer<Broken> {
+fn broken(error: Error) -> RateLimitLayerBuilder<Broken> {
     by_key(Broken(error), [policy(5)])
 }
 
@@ -281,6 +282,75 @@ async fn a_failure_mode_that_admits_lets_the_request_through() {
     let limiter = Limiter::new(broken, [policy(5)])
         .unwrap()
         .on_failure(FailureMode::Admit);
-    let layer = RateLimitLayer::new(limiter, header("x-api-key").unwrap());
+    let layer = RateLimitLayer::builder(limiter, header("x-api-key").unwrap());
     assert_eq!(ask(&layer).await.status(), StatusCode::OK);
+}
+
+/// What is told to the second of two requests, where one unit is there every ten seconds in some way.
+async fn wait_under(rule: impl FnOnce(PolicyBuilder) -> PolicyBuilder) -> String {
+    let built = rule(Policy::named("p").scope("s").limit(1)).build();
+    let (store, clock) = store();
+    // 1,700,000,000 s is a multiple of ten seconds; three of them are over.
+    clock.advance(Duration::from_secs(3));
+    let limiter = Limiter::new(store, [built.unwrap()]).unwrap();
+    let limiter = limiter.with_nonces(CountingNonces::random());
+    let (permits, _releaser) = Permits::new();
+    let layer = RateLimitLayer::builder(limiter, header("x-api-key").unwrap()).permits(permits);
+    let mut service = layer.build().unwrap().layer(service_fn(hello));
+    // The response is kept, and with it a permit.
+    let mut ask = async || {
+        let request = request().body(Body::default()).unwrap();
+        service.ready().await.unwrap().call(request).await.unwrap()
+    };
+    let _held = ask().await;
+    let denied = ask().await;
+    assert_eq!(denied.status(), StatusCode::TOO_MANY_REQUESTS);
+    denied.headers()["retry-after"].to_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn under_every_rule_a_denial_says_when_to_come_again() {
+    let ten = Duration::from_secs(10);
+    // A first-arrival window and an interval contain their last millisecond, so the next one begins
+    // after it, in the eleventh second. An aligned one ends where the next begins.
+    assert_eq!(wait_under(|built| built.first_arrival(ten)).await, "11");
+    assert_eq!(wait_under(|built| built.aligned(ten)).await, "7");
+    assert_eq!(wait_under(|built| built.rolling(ten)).await, "11");
+    assert_eq!(wait_under(|built| built.token_bucket(ten, 1)).await, "10");
+    // Until the lease ends; it can be released at any time before.
+    assert_eq!(wait_under(|built| built.in_flight(ten)).await, "11");
+}
+
+/// Lines of the crate's table of problem types: URI, title, status.
+fn documented() -> Vec<[String; 3]> {
+    let lines = include_str!("../../src/lib.rs").lines();
+    let rows = lines.filter_map(|line| line.strip_prefix("//! | `tag:"));
+    rows.map(|row| {
+        let mut cells = row
+            .split('|')
+            .map(|cell| cell.trim().trim_matches('`').to_owned());
+        let mut next = || cells.next().expect("a cell");
+        [format!("tag:{}", next()), next(), next()]
+    })
+    .collect()
+}
+
+#[tokio::test]
+async fn every_problem_type_is_documented_with_its_title_and_status() {
+    let denied = by_key(store().0, [policy(1)]);
+    ask(&denied).await;
+    let answers = [
+        ask(&denied).await,
+        ask(&layer(0)).await,
+        ask(&broken(Error::unavailable("away"))).await,
+        send(&layer(1), http::Request::new(Body::default())).await,
+        ask(&broken(Error::invalid("two slots"))).await,
+    ];
+    let mut told: Vec<[String; 3]> = Vec::new();
+    for answer in &answers {
+        let problem = answer.json();
+        let word = |name: &str| problem[name].as_str().unwrap().to_owned();
+        told.push([word("type"), word("title"), problem["status"].to_string()]);
+    }
+    assert_eq!(told, documented());
 }

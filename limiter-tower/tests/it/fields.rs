@@ -9,7 +9,9 @@ use limiter_tower::Fields;
 
 use tower::{Layer, ServiceExt, service_fn};
 
-use crate::support::{Body, MINUTE, ask, by_key, hello, layer, policy, request, store};
+use crate::support::{
+    Body, MINUTE, ask, built, by_key, hello, layer, policy, request, send, store,
+};
 
 #[tokio::test]
 async fn no_field_is_sent_unless_it_is_asked_for() {
@@ -59,7 +61,7 @@ async fn the_services_own_retry_after_is_never_earlier_than_t() {
         ("soon", "\"search\";r=6"),
     ] {
         let request = request().uri(format!("/{wait}")).body(Body::default());
-        let service = layer.layer(service_fn(busy));
+        let service = built(&layer).layer(service_fn(busy));
         let answer = service.oneshot(request.unwrap()).await.unwrap();
         assert_eq!(answer.headers()["ratelimit"], told, "{wait}");
     }
@@ -114,7 +116,7 @@ async fn layers_within_layers_tell_of_all_policies() {
     let tight = tight.first_arrival(MINUTE).build().unwrap();
     let inner = by_key(store().0, [tight]).fields(Fields::Draft11);
     let outer = layer(9).fields(Fields::Draft11);
-    let service = outer.layer(inner.layer(service_fn(hello)));
+    let service = built(&outer).layer(built(&inner).layer(service_fn(hello)));
     let request = request().body(Body::default()).unwrap();
     let answer = service.oneshot(request).await.unwrap();
     let told: Vec<_> = answer.headers().get_all("ratelimit").iter().collect();
@@ -130,4 +132,34 @@ async fn the_historical_fields_are_those_of_the_policy_with_the_least_left() {
     let told =
         ["limit", "remaining", "reset"].map(|name| answer.field(&format!("x-ratelimit-{name}")));
     assert_eq!(told, [Some("2"), Some("1"), Some("61")]);
+}
+
+#[tokio::test]
+async fn a_partition_key_tells_budgets_apart_and_nobody_by_name() {
+    let told = async |key: [u8; 16], who: &str| {
+        let layer = layer(9).fields(Fields::Draft11).partition_keys(key);
+        let request = Request::builder().header("x-api-key", who);
+        let answer = send(&layer, request.body(Body::default()).unwrap()).await;
+        let told = answer.field("ratelimit").unwrap().to_owned();
+        let rest = told
+            .strip_prefix("\"search\";r=8;t=61;pk=:")
+            .expect("a byte sequence");
+        rest.strip_suffix(':').expect("its end").to_owned()
+    };
+    let alice = told([1; 16], "alice").await;
+    // 16 bytes in base64.
+    assert_eq!(alice.len(), 24);
+    assert_eq!(alice, told([1; 16], "alice").await);
+    assert_ne!(alice, told([1; 16], "bob").await);
+    assert_ne!(alice, told([2; 16], "alice").await);
+}
+
+#[tokio::test]
+async fn a_budget_that_is_everybodys_has_no_partition_key() {
+    let whole = Policy::named("whole").scope("w").limit(2);
+    let whole = whole.first_arrival(MINUTE).build().unwrap();
+    let layer = layer(9).service_wide([whole]).fields(Fields::Draft11);
+    let answer = ask(&layer.partition_keys([1; 16])).await;
+    let told = answer.field("ratelimit").unwrap();
+    assert!(told.ends_with(":, \"whole\";r=1;t=61"), "{told}");
 }

@@ -71,7 +71,7 @@ fn addresses_of_one_ipv6_network_are_one_identity_and_no_other() {
 #[tokio::test]
 async fn behind_a_proxy_the_budget_is_the_clients() {
     let limiter = Limiter::new(store().0, [policy(1)]).unwrap();
-    let layer = RateLimitLayer::new(limiter, forwarded_for(ForwardedHeader::XForwardedFor, 1));
+    let layer = RateLimitLayer::builder(limiter, forwarded_for(ForwardedHeader::XForwardedFor, 1));
     let from = |field: &str| {
         let request = Request::builder().header("x-forwarded-for", field);
         request.body(Body::default()).unwrap()

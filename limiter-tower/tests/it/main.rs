@@ -4,4 +4,5 @@ mod answers;
 mod fields;
 mod identities;
 mod in_flight;
+mod settings;
 mod support;

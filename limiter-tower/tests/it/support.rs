@@ -7,7 +7,7 @@ use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use limiter_core::{BudgetStore, Limiter, ManualClock, Policy, Timestamp};
 use limiter_memory::MemoryStore;
-use limiter_tower::{LimitBody, RateLimitLayer, header};
+use limiter_tower::{LimitBody, RateLimitLayer, RateLimitLayerBuilder, header};
 use tower::{Layer, Service, ServiceExt, service_fn};
 
 pub(crate) const MINUTE: Duration = Duration::from_secs(60);
@@ -30,16 +30,16 @@ pub(crate) fn store() -> (MemoryStore<ManualClock>, ManualClock) {
 }
 
 /// A layer by API key, over a store whose clock stands.
-pub(crate) fn layer(limit: u64) -> RateLimitLayer<MemoryStore<ManualClock>> {
+pub(crate) fn layer(limit: u64) -> RateLimitLayerBuilder<MemoryStore<ManualClock>> {
     by_key(store().0, [policy(limit)])
 }
 
 pub(crate) fn by_key<S: BudgetStore>(
     store: S,
     policies: impl IntoIterator<Item = Policy>,
-) -> RateLimitLayer<S> {
+) -> RateLimitLayerBuilder<S> {
     let limiter = Limiter::new(store, policies).expect("the store keeps them");
-    RateLimitLayer::new(limiter, header("x-api-key").expect("a name"))
+    RateLimitLayer::builder(limiter, header("x-api-key").expect("a name"))
 }
 
 pub(crate) async fn hello(_: Request<Body>) -> Result<Response<Body>, Infallible> {
@@ -83,17 +83,22 @@ pub(crate) async fn read(response: Response<LimitBody<Body>>) -> Answer {
     }
 }
 
+/// What the builder builds, on the same limiter each time.
+pub(crate) fn built<S: BudgetStore>(layer: &RateLimitLayerBuilder<S>) -> RateLimitLayer<S> {
+    layer.clone().build().expect("the settings fit")
+}
+
 /// Sends a request through a layer to a service that says hello.
 pub(crate) async fn send<S: BudgetStore + 'static>(
-    layer: &RateLimitLayer<S>,
+    layer: &RateLimitLayerBuilder<S>,
     request: Request<Body>,
 ) -> Answer {
-    let mut service = layer.layer(service_fn(hello));
+    let mut service = built(layer).layer(service_fn(hello));
     let ready = service.ready().await.expect("it is ready");
     read(ready.call(request).await.expect("it answers")).await
 }
 
 /// The same for a request of Alice's.
-pub(crate) async fn ask<S: BudgetStore + 'static>(layer: &RateLimitLayer<S>) -> Answer {
+pub(crate) async fn ask<S: BudgetStore + 'static>(layer: &RateLimitLayerBuilder<S>) -> Answer {
     send(layer, request().body(Body::default()).expect("a request")).await
 }
