@@ -1,8 +1,8 @@
 //! This project beside what a user would pick instead, in one run.
 //!
 //! `cargo bench -p limiter-bench` runs every part, and writes `benches/RESULTS.md`.
-//! `cargo bench -p limiter-bench -- memory` runs one: `memory` or `simulator`; the page keeps
-//! what the other parts said last.
+//! `cargo bench -p limiter-bench -- memory` runs one: `memory`, `redis` or `simulator`; the page
+//! keeps what the other parts said last. `redis` starts a private server.
 
 // A benchmark measures time, and says so in one place.
 #![allow(clippy::disallowed_methods)]
@@ -11,6 +11,7 @@
 mod machine;
 mod memory;
 mod page;
+mod redis;
 mod rounds;
 mod simulator;
 
@@ -19,8 +20,9 @@ use std::process::ExitCode;
 /// A part: its name, and what makes its section.
 type Part = (&'static str, fn() -> String);
 
-const PARTS: [Part; 2] = [
+const PARTS: [Part; 3] = [
     ("memory", memory::section),
+    ("redis", redis::section),
     ("simulator", simulator::section),
 ];
 

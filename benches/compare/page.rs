@@ -8,7 +8,7 @@ use crate::machine;
 const HEAD: &str = "\
 # Results
 
-Written by `cargo bench -p limiter-bench`; `-- memory` or `-- simulator` measures one part anew.
+Written by `cargo bench -p limiter-bench`; `-- memory`, `-- redis` or `-- simulator` measures one part anew.
 Each figure is the median of alternating runs, with half the distance between the fastest and the slowest of
 them after ±. Times are noisy and machines differ: the ratios are what to look at.
 ";

@@ -25,11 +25,22 @@ pub(crate) struct Measured {
     pub(crate) median_ns: f64,
     /// Half the distance between the fastest and the slowest run.
     pub(crate) spread_ns: f64,
+    /// The same for each run, in their order.
+    runs_ns: Vec<f64>,
 }
 
 impl Measured {
     pub(crate) fn shown(&self) -> String {
         format!("{:.0} ± {:.0}", self.median_ns, self.spread_ns)
+    }
+
+    /// How many times longer than `other` it needs: the median of what the rounds say, each of which
+    /// had the machine as it was then.
+    pub(crate) fn ratio_to(&self, other: &Self) -> f64 {
+        let rounds = self.runs_ns.iter().zip(&other.runs_ns);
+        let mut ratios: Vec<f64> = rounds.map(|(own, other)| own / other).collect();
+        ratios.sort_by(f64::total_cmp);
+        ratios[ratios.len() / 2]
     }
 
     pub(crate) fn per_second(&self) -> f64 {
@@ -53,12 +64,14 @@ pub(crate) fn measure(mut contestants: Vec<Contestant<'_>>, rounds: usize) -> Ve
     contestants
         .into_iter()
         .zip(times)
-        .map(|(contestant, mut times)| {
+        .map(|(contestant, runs_ns)| {
+            let mut times = runs_ns.clone();
             times.sort_by(f64::total_cmp);
             Measured {
                 name: contestant.name,
                 median_ns: times[times.len() / 2],
                 spread_ns: (times[times.len() - 1] - times[0]) / 2.0,
+                runs_ns,
             }
         })
         .collect()
