@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-/// The start of a process takes about as many instructions whatever it does after: the difference of
-/// two runs is what the further times took.
+/// The first times take more, for what is there from then on: the difference of two runs is what the
+/// further times took.
 const FEW: u64 = 1_000;
 const MANY: u64 = 11_000;
 
@@ -17,6 +17,8 @@ fn collected(case: &str, times: u64) -> Result<u64, String> {
     let this = std::env::current_exe().map_err(|why| format!("this program: {why}"))?;
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        // Only what is repeated: a process starts with more or fewer instructions each time.
+        .arg("--toggle-collect=*cases::repeat*")
         .arg(this)
         .args(["run", case, &times.to_string()])
         .output()

@@ -9,9 +9,9 @@ use crate::dated::{DatedShards, Deadline};
 use crate::expiry::Step;
 use crate::key::{Query, StoredKey};
 use crate::places::{Place, Places};
-use crate::table::Table;
+use crate::table::{Shard, Table};
 use crate::time::Moment;
-use crate::{Hash, MemoryStore, Outcome};
+use crate::{Hash, MemoryStore, Outcome, ShardHash};
 
 /// What is asked of a budget.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +34,14 @@ const FOR_ROOM: Step = Step {
     records: 8,
     entries: 1,
 };
+
+/// Why an attempt came to no decision.
+enum Stop {
+    /// The budget is new, it would be admitted, and there is no place for it. That never happens to a
+    /// call that brings a place.
+    Full,
+    Failed(Error),
+}
 
 impl Ask {
     /// `None` for a policy whose budgets are not plain.
@@ -68,17 +76,31 @@ impl<C: Clock, S: BuildHasher + Send + Sync> MemoryStore<C, S> {
         ask: Ask,
     ) -> Result<Outcome, Error> {
         let hash = query.hash(&self.hasher);
-        let mut place = None;
-        loop {
-            if let Some(outcome) = self.attempt(table, query, hash, ask, place.take())? {
-                return Ok(outcome);
-            }
-            place = Some(self.make_room(table.shard_of(hash))?);
-        }
+        self.attempt(table, query, hash, ask, None)
+            .or_else(|stop| match stop {
+                Stop::Failed(error) => Err(error),
+                Stop::Full => self.decide_with_room(table, query, hash, ask),
+            })
     }
 
-    /// Decides under the shard's lock. `None`: the budget is new, it would be admitted, and there is
-    /// no place for it; that never happens to a call that brings a place.
+    #[cold]
+    fn decide_with_room<Q: Query>(
+        &self,
+        table: &Table<Q::Stored>,
+        query: Q,
+        hash: Hash,
+        ask: Ask,
+    ) -> Result<Outcome, Error> {
+        let place = self.make_room(table.shard_of(hash))?;
+        self.attempt(table, query, hash, ask, Some(place))
+            .map_err(|stop| match stop {
+                Stop::Failed(error) => error,
+                Stop::Full => unreachable!("it brought a place"),
+            })
+    }
+
+    /// Decides under the shard's lock. Most calls find a window that is open: only that is inlined.
+    #[inline(always)]
     fn attempt<Q: Query>(
         &self,
         table: &Table<Q::Stored>,
@@ -86,42 +108,70 @@ impl<C: Clock, S: BuildHasher + Send + Sync> MemoryStore<C, S> {
         hash: Hash,
         ask: Ask,
         place: Option<Place<'_>>,
-    ) -> Result<Option<Outcome>, Error> {
+    ) -> Result<Outcome, Stop> {
         let mut shard = table.write(table.shard_of(hash), &self.hasher);
-        let hash = hash.in_shard();
-        let moment = self.time.moment()?;
-        let stored = shard.find(hash, |key| query.matches(key));
+        let moment = self.time.moment().map_err(Stop::Failed)?;
+        let stored = shard.find(hash.in_shard(), |key| query.matches(key));
         let before = stored.as_deref().copied().map(Window::from);
         let window = match judge(before, moment.now, ask.limit, ask.length, ask.cost) {
             Judgement::Admit(window) => window,
             Judgement::Deny { remaining, wait } => {
                 let wait = moment.wait_by_the_clock(wait);
-                return Ok(Some(Outcome::Denied { remaining, wait }));
+                return Ok(Outcome::Denied { remaining, wait });
             }
         };
-        if let Some(stored) = stored {
-            *stored = window.into();
-            let charged = before.is_some_and(|before| before.deadline == window.deadline);
-            if !charged {
-                // The new window comes first: the old one's record is at the front, and must find
-                // nothing to remove.
-                shard.note(ask.length, hash, window.deadline);
-                shard.remove_expired(moment.now, AT_AN_OPENING, |freed| {
-                    self.places.give_back(freed);
-                });
+        match (stored, before) {
+            (Some(stored), Some(before)) if before.deadline == window.deadline => {
+                *stored = window.into();
             }
-            return Ok(Some(ask.admitted(window, moment)));
+            _ => self.open(
+                &mut shard,
+                query,
+                hash.in_shard(),
+                ask,
+                window,
+                moment,
+                place,
+            )?,
+        }
+        Ok(ask.admitted(window, moment))
+    }
+
+    /// Opens a window, in the place of one that is over or in a place of its own.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "the rest of a decision that was cut in two"
+    )]
+    #[inline(never)]
+    fn open<Q: Query>(
+        &self,
+        shard: &mut Shard<'_, Q::Stored, S>,
+        query: Q,
+        hash: ShardHash,
+        ask: Ask,
+        window: Window,
+        moment: Moment,
+        place: Option<Place<'_>>,
+    ) -> Result<(), Stop> {
+        if let Some(stored) = shard.find(hash, |key| query.matches(key)) {
+            *stored = window.into();
+            // The new window comes first: the old one's record is at the front, and must find
+            // nothing to remove.
+            shard.note(ask.length, hash, window.deadline);
+            shard.remove_expired(moment.now, AT_AN_OPENING, |freed| {
+                self.places.give_back(freed);
+            });
+            return Ok(());
         }
         // Here removal comes first: what it frees is what the new entry needs.
         let reuse = |freed| self.places.reuse(freed);
         let reused = shard.remove_expired(moment.now, AT_AN_OPENING, reuse);
-        let Some(place) = place.or(reused).or_else(|| self.places.take()) else {
-            return Ok(None);
-        };
+        let place = place.or(reused).or_else(|| self.places.take());
+        let place = place.ok_or(Stop::Full)?;
         shard.insert(hash, query.to_stored(), window.into());
         shard.note(ask.length, hash, window.deadline);
         place.fill();
-        Ok(Some(ask.admitted(window, moment)))
+        Ok(())
     }
 
     /// A place, freed by removing an expired budget from whichever shard has one, beginning at

@@ -8,6 +8,7 @@ use std::hash::{BuildHasher, Hasher};
 
 use crate::Hash;
 use crate::PackedWindow;
+use crate::decimal;
 
 /// The longest identity that is kept inline, in bytes.
 const INLINE_BYTES: usize = 15;
@@ -52,9 +53,22 @@ impl ShortKey {
     /// `None` where the identity is too long.
     #[inline]
     pub(crate) fn of(space: u32, identity: &[u8]) -> Option<Self> {
-        let packed = pack(identity)? | (identity.len() as u128) << (8 * INLINE_BYTES);
+        Some(Self::packed(space, pack(identity)?, identity.len()))
+    }
+
+    /// The key of a number's decimal text; `None` where that is too long.
+    #[inline]
+    pub(crate) fn of_number(space: u32, number: u64) -> Option<Self> {
+        let (text, length) = decimal::packed(number)?;
+        let length = length as usize;
+        (length <= INLINE_BYTES).then(|| Self::packed(space, text, length))
+    }
+
+    #[inline]
+    fn packed(space: u32, text: u128, length: usize) -> Self {
+        let packed = text | (length as u128) << (8 * INLINE_BYTES);
         let bytes = packed.to_le_bytes();
-        Some(Self { space, bytes })
+        Self { space, bytes }
     }
 }
 

@@ -78,6 +78,7 @@ mod builder;
 mod clock;
 mod dated;
 mod decide;
+mod decimal;
 mod expiry;
 mod give_back;
 mod hash;

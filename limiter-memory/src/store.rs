@@ -133,12 +133,11 @@ impl<C: Clock, S: BuildHasher + Send + Sync> MemoryStore<C, S> {
             return Ok(Outcome::of(&decision));
         };
         let space = policy.key_space().id();
-        let Some(identity) = whose.identity() else {
-            return self.decide(&self.short, ShortKey::shared(space), ask);
-        };
-        match ShortKey::of(space, identity) {
+        match whose.short_key(space) {
             Some(key) => self.decide(&self.short, key, ask),
-            None => self.decide(&self.long, LongQuery::new(space, identity), ask),
+            None => whose.with_identity(|identity| {
+                self.decide(&self.long, LongQuery::new(space, identity), ask)
+            }),
         }
     }
 
@@ -179,12 +178,11 @@ impl<C: Clock, S: BuildHasher + Send + Sync> MemoryStore<C, S> {
             return self.look_at_other(&whose.budget(policy));
         }
         let space = policy.key_space().id();
-        let Some(identity) = whose.identity() else {
-            return self.look(&self.short, ShortKey::shared(space), policy);
-        };
-        match ShortKey::of(space, identity) {
+        match whose.short_key(space) {
             Some(key) => self.look(&self.short, key, policy),
-            None => self.look(&self.long, LongQuery::new(space, identity), policy),
+            None => whose.with_identity(|identity| {
+                self.look(&self.long, LongQuery::new(space, identity), policy)
+            }),
         }
     }
 

@@ -4,6 +4,8 @@ use std::fmt;
 
 use limiter_core::{Budget, Identity, Policy};
 
+use crate::key::ShortKey;
+
 /// Whose budget is meant: that of an identity, or the one that everybody shares.
 ///
 /// It borrows, so that asking allocates nothing; everything that an [`Identity`] can be made from
@@ -17,11 +19,8 @@ pub struct Whose<'a>(Kind<'a>);
 enum Kind<'a> {
     Everybody,
     Bytes(&'a [u8]),
-    Number { digits: [u8; MAX_DIGITS], start: u8 },
+    Number(u64),
 }
-
-/// As many as `u64::MAX` has.
-const MAX_DIGITS: usize = 20;
 
 impl Whose<'static> {
     /// The budget that everybody shares. It is not the budget of the empty identity.
@@ -29,23 +28,32 @@ impl Whose<'static> {
 }
 
 impl Whose<'_> {
-    /// The bytes of the identity; `None` for everybody.
-    #[inline]
-    pub fn identity(&self) -> Option<&[u8]> {
-        match &self.0 {
-            Kind::Everybody => None,
-            Kind::Bytes(bytes) => Some(bytes),
-            Kind::Number { digits, start } => Some(&digits[usize::from(*start)..]),
+    /// The key of the budget in a key space, where it is a short one.
+    #[inline(always)] // Each conversion knows its kind: one arm is left.
+    pub(crate) fn short_key(&self, space: u32) -> Option<ShortKey> {
+        match self.0 {
+            Kind::Everybody => Some(ShortKey::shared(space)),
+            Kind::Bytes(bytes) => ShortKey::of(space, bytes),
+            Kind::Number(number) => ShortKey::of_number(space, number),
         }
     }
-}
 
-impl Whose<'_> {
+    /// Asks with the identity of a budget that has no short key.
+    #[inline]
+    pub(crate) fn with_identity<R>(&self, ask: impl FnOnce(&[u8]) -> R) -> R {
+        match self.0 {
+            Kind::Everybody => unreachable!("the budget that everybody shares has a short key"),
+            Kind::Bytes(bytes) => ask(bytes),
+            Kind::Number(number) => ask(number.to_string().as_bytes()),
+        }
+    }
+
     /// The budget of it under `policy`.
     pub(crate) fn budget(&self, policy: &Policy) -> Budget {
-        match self.identity() {
-            Some(identity) => Budget::of(policy, identity),
-            None => Budget::shared(policy),
+        match self.0 {
+            Kind::Everybody => Budget::shared(policy),
+            Kind::Bytes(bytes) => Budget::of(policy, bytes),
+            Kind::Number(number) => Budget::of(policy, number),
         }
     }
 }
@@ -93,25 +101,17 @@ impl<'a> From<&'a Budget> for Whose<'a> {
 
 impl From<u64> for Whose<'_> {
     #[inline]
-    fn from(mut number: u64) -> Self {
-        let mut digits = [b'0'; MAX_DIGITS];
-        let mut start = MAX_DIGITS - 1;
-        while number >= 10 {
-            digits[start] = b'0' + (number % 10) as u8;
-            number /= 10;
-            start -= 1;
-        }
-        digits[start] = b'0' + number as u8;
-        let start = start as u8;
-        Self(Kind::Number { digits, start })
+    fn from(number: u64) -> Self {
+        Self(Kind::Number(number))
     }
 }
 
 impl fmt::Debug for Whose<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.identity() {
-            None => f.write_str("Whose(everybody)"),
-            Some(identity) => write!(f, "Whose({} bytes)", identity.len()),
+        match self.0 {
+            Kind::Everybody => f.write_str("Whose(everybody)"),
+            Kind::Bytes(bytes) => write!(f, "Whose({} bytes)", bytes.len()),
+            Kind::Number(number) => write!(f, "Whose({} bytes)", number.to_string().len()),
         }
     }
 }
@@ -122,14 +122,29 @@ mod tests {
 
     #[test]
     fn a_number_is_its_decimal_text() {
-        for number in [0, 7, 9, 10, 1234, u64::MAX - 1, u64::MAX] {
+        for number in [
+            0,
+            7,
+            9,
+            10,
+            1234,
+            10_u64.pow(15) - 1,
+            10_u64.pow(15),
+            u64::MAX,
+        ] {
             let text = number.to_string();
-            assert_eq!(Whose::from(number).identity(), Some(text.as_bytes()));
+            let (number, text) = (Whose::from(number), Whose::from(&text));
+            assert_eq!(number.short_key(7), text.short_key(7));
+            if number.short_key(7).is_none() {
+                let of = |whose: Whose<'_>| whose.with_identity(<[u8]>::to_vec);
+                assert_eq!(of(number), of(text));
+            }
         }
     }
 
     #[test]
     fn debug_shows_no_identity() {
         assert_eq!(format!("{:?}", Whose::from("alice")), "Whose(5 bytes)");
+        assert_eq!(format!("{:?}", Whose::from(90_210)), "Whose(5 bytes)");
     }
 }

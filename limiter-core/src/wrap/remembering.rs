@@ -1,11 +1,12 @@
 //! Not asking a store again what it has just denied.
 
 use std::fmt;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use ahash::RandomState;
 use async_trait::async_trait;
 
 use crate::{
@@ -34,20 +35,25 @@ use crate::{
 /// what `S` holds are seen after at most `recheck` and the time that a call takes; while `S` answers
 /// with errors, denials go on until their end. [`Capabilities::stale_denials`] says so.
 ///
-/// A denial takes a place that its budget alone decides, and pushes out what another one had left
-/// there: whoever asks for that one asks `S` again. The memory is one for this value and everything that
-/// points to it; each process has its own.
+/// A denial takes one of four places that its budget alone decides. Where others hold all four, it pushes
+/// out the one that ends first: whoever asks for that one asks `S` again. The memory is one for this
+/// value and everything that points to it; each process has its own.
 #[derive(Debug)]
 pub struct RememberingStore<S, C> {
     inner: S,
     clock: C,
     recheck_ms: u64,
-    places: Box<[Mutex<Place>]>,
+    hasher: RandomState,
+    sets: Box<[Mutex<Set>]>,
 }
 
+/// Places in a set: with as many budgets as places, one place for each would let two in five push
+/// each other out.
+const PLACES: usize = 4;
+
 #[derive(Debug, Default)]
-struct Place {
-    known: Option<Known>,
+struct Set {
+    places: [Option<Known>; PLACES],
     /// How often something here was given back or reset: a denial that was sent before is not
     /// remembered after.
     forgotten: u64,
@@ -76,13 +82,17 @@ impl<S, C: Clock> RememberingStore<S, C> {
     /// How often a budget that denies is asked again, unless it is said: once a second.
     pub const RECHECK: Duration = Duration::from_secs(1);
 
-    /// Remembers denials of `inner` for at most `most` budgets at a time.
+    /// Remembers denials of `inner` for at most `most` budgets at a time, rounded up to a multiple of
+    /// four.
     pub fn new(inner: S, clock: C, most: NonZeroUsize) -> Self {
         Self {
             inner,
             clock,
             recheck_ms: millis(Self::RECHECK),
-            places: (0..most.get()).map(|_| Mutex::default()).collect(),
+            hasher: RandomState::with_seeds(1, 2, 3, 4),
+            sets: (0..most.get().div_ceil(PLACES))
+                .map(|_| Mutex::default())
+                .collect(),
         }
     }
 
@@ -94,30 +104,30 @@ impl<S, C: Clock> RememberingStore<S, C> {
         Self { recheck_ms, ..self }
     }
 
-    fn place(&self, budget: &Budget) -> MutexGuard<'_, Place> {
-        // Not keyed: whoever finds budgets that meet in one place wins nothing but that their denials
+    fn set(&self, budget: &Budget) -> MutexGuard<'_, Set> {
+        // Not keyed: whoever finds budgets that meet in one set wins nothing but that their denials
         // are asked for.
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = self.hasher.build_hasher();
         budget.policy().key_space().id().hash(&mut hasher);
         budget.identity().hash(&mut hasher);
-        let place = hasher.finish() % self.places.len() as u64;
-        let place = &self.places[place as usize];
+        let set = hasher.finish() % self.sets.len() as u64;
+        let set = &self.sets[set as usize];
         // A place is only ever changed whole.
-        place.lock().unwrap_or_else(PoisonError::into_inner)
+        set.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Denies `charge`, or lets it through, at `now`.
     fn look(&self, charge: &Charge, now: Timestamp) -> Answer {
-        let mut place = self.place(charge.budget());
-        let forgotten = place.forgotten;
-        let Some(known) = place.known.as_mut().filter(|known| known.is_of(charge)) else {
+        let mut set = self.set(charge.budget());
+        let forgotten = set.forgotten;
+        let Some(place) = set.place_of(charge) else {
             return Answer::Ask { forgotten };
         };
         // A clock that was set back does not make a denial last longer.
-        if now < known.sent || now >= known.until {
-            place.known = None;
+        let Some(known) = place.as_mut().filter(|known| known.holds_at(now)) else {
+            *place = None;
             return Answer::Ask { forgotten };
-        }
+        };
         if !known.denies(charge) {
             return Answer::Ask { forgotten };
         }
@@ -135,27 +145,28 @@ impl<S, C: Clock> RememberingStore<S, C> {
     /// Keeps in mind what was decided on a call that was sent at `sent`.
     fn learn(&self, charge: &Charge, sent: Timestamp, forgotten: u64, decision: &Decision) {
         let budget = charge.budget();
-        let mut place = self.place(budget);
-        let is_known = place
-            .known
-            .as_ref()
-            .is_some_and(|known| known.is_of(charge));
+        let mut set = self.set(budget);
         let refusal = match decision {
             Decision::Denied(denial) => &denial.refusals()[0],
-            Decision::Admitted(_) if is_known => {
-                place.known = None;
+            Decision::Admitted(_) => {
+                if let Some(place) = set.place_of(charge) {
+                    *place = None;
+                }
                 return;
             }
-            Decision::Admitted(_) => return,
         };
-        let is_older = is_known && place.known.as_ref().is_some_and(|known| sent < known.sent);
         let Some(wait) = refusal.wait.duration() else {
             return;
         };
-        if is_older || place.forgotten != forgotten {
+        if set.forgotten != forgotten {
             return;
         }
-        place.known = Some(Known {
+        let place = set.place_for(charge, sent);
+        let later = place.as_ref().filter(|known| known.is_of(charge));
+        if later.is_some_and(|known| sent < known.sent) {
+            return;
+        }
+        *place = Some(Known {
             budget: budget.clone(),
             terms: terms(budget),
             cost: charge.cost().get(),
@@ -177,19 +188,44 @@ impl<S, C: Clock> RememberingStore<S, C> {
     }
 
     fn forget_once(&self, budget: &Budget) {
-        let mut place = self.place(budget);
-        place.forgotten += 1;
-        if place
-            .known
-            .as_ref()
-            .is_some_and(|known| known.budget == *budget)
-        {
-            place.known = None;
+        let mut set = self.set(budget);
+        set.forgotten += 1;
+        for place in &mut set.places {
+            if place.as_ref().is_some_and(|known| known.budget == *budget) {
+                *place = None;
+            }
         }
     }
 }
 
+impl Set {
+    /// Where a denial of this charge is remembered, if one is.
+    fn place_of(&mut self, charge: &Charge) -> Option<&mut Option<Known>> {
+        let is_of = |place: &&mut Option<Known>| {
+            let known = place.as_ref();
+            known.is_some_and(|known| known.is_of(charge))
+        };
+        self.places.iter_mut().find(is_of)
+    }
+
+    /// Where a denial of this charge is to be remembered: where one is, or where there is none that
+    /// holds, or else where the one is that ends first.
+    fn place_for(&mut self, charge: &Charge, now: Timestamp) -> &mut Option<Known> {
+        let worth = |place: &&mut Option<Known>| match place {
+            Some(known) if known.is_of(charge) => (0, known.until),
+            Some(known) if known.holds_at(now) => (2, known.until),
+            _ => (1, now),
+        };
+        let places = self.places.iter_mut();
+        places.min_by_key(worth).expect("a set has places")
+    }
+}
+
 impl Known {
+    fn holds_at(&self, now: Timestamp) -> bool {
+        (self.sent..self.until).contains(&now)
+    }
+
     fn is_of(&self, charge: &Charge) -> bool {
         let budget = charge.budget();
         self.budget == *budget && self.terms == terms(budget)

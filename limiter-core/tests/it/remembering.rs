@@ -252,17 +252,23 @@ fn denials_beyond_the_bound_push_out_others() {
     let policy = minute(0);
     let one = named("remembered", 1).first_arrival(length(60_000));
     let one = one.build().unwrap();
-    for who in ["alice", "bob"] {
+    let five = ["alice", "bob", "carol", "dave", "eve"];
+    for who in five {
         assert!(admits(&store, &one, who, 1));
     }
-    for who in ["alice", "bob", "bob", "alice", "alice"] {
+    for who in five {
         assert!(!admits(&store, &one, who, 1));
     }
-    assert_eq!(asked.times.load(Ordering::Relaxed), 2 + 3);
+    assert_eq!(asked.times.load(Ordering::Relaxed), 5 + 5);
+    // Four are remembered: the fifth has pushed out the first.
+    for who in ["bob", "carol", "dave", "eve", "alice"] {
+        assert!(!admits(&store, &one, who, 1));
+    }
+    assert_eq!(asked.times.load(Ordering::Relaxed), 5 + 5 + 1);
     // A limit of 0 has no end that could be remembered.
     assert!(!admits(&store, &policy, "alice", 1));
     assert!(!admits(&store, &policy, "alice", 1));
-    assert_eq!(asked.times.load(Ordering::Relaxed), 2 + 3 + 2);
+    assert_eq!(asked.times.load(Ordering::Relaxed), 5 + 5 + 1 + 2);
 }
 
 fn report(store: &dyn BudgetStore, clock: ManualClock) -> limiter_core::conformance::Report {

@@ -7,7 +7,7 @@ use limiter_tower::{Fields, RateLimitLayerBuilder, WithoutIdentity};
 use crate::support::{MINUTE, by_key, layer, policy, store};
 
 fn is_refused<S: BudgetStore>(layer: RateLimitLayerBuilder<S>, why: &str) {
-    let refused = layer.build().err().expect("it does not fit").to_string();
+    let refused = layer.build().expect_err("it does not fit").to_string();
     assert!(refused.contains(why), "{refused}");
 }
 
