@@ -96,7 +96,7 @@ pub(super) fn section(all: &[Remembered]) -> String {
     ];
     format!(
         "## Remembered denials\n\nThere is room for {PLACES} budgets. Each that denies is asked for once a second, as by default; \
-         and each time that another one took its place, which is where its hash leads and nowhere else.\n\n{}",
+         and each time that others took its place: four of them share four.\n\n{}",
         table(&head, &rows)
     )
 }

@@ -3,8 +3,12 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use axum::extract::Request;
+use axum::http::header::RETRY_AFTER;
+use axum::middleware::{Next, from_fn};
 use limiter_core::FailureMode;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use service_example::{Limits, in_memory, service};
@@ -35,8 +39,24 @@ fn run(command: &mut Command) -> String {
     out.trim().to_owned()
 }
 
+/// What the service was asked and answered, as it saw it itself.
+type Seen = Arc<Mutex<Vec<Answered>>>;
+
+#[derive(Clone, Copy, Debug)]
+struct Answered {
+    asked: Instant,
+    answered: Instant,
+    status: u16,
+    /// `Retry-After`, in seconds.
+    told: Option<u64>,
+}
+
 /// A service that answers one search in two seconds, with that search made already.
-async fn used_up() -> String {
+#[allow(
+    clippy::disallowed_methods,
+    reason = "dates what a foreign program does"
+)]
+async fn used_up() -> (String, Seen) {
     let limits = Limits {
         searches_each: 1,
         window: Duration::from_secs(2),
@@ -46,6 +66,23 @@ async fn used_up() -> String {
     let refuse = || FailureMode::Refuse;
     let (router, releaser) = service(&in_memory(), limits, refuse, metrics).expect("valid limits");
     tokio::spawn(releaser);
+    let seen = Seen::default();
+    let record = Arc::clone(&seen);
+    let router = router.layer(from_fn(move |request: Request, next: Next| {
+        let record = Arc::clone(&record);
+        async move {
+            let asked = Instant::now();
+            let response = next.run(request).await;
+            let told = response.headers().get(RETRY_AFTER);
+            record.lock().expect("nobody panics").push(Answered {
+                asked,
+                answered: Instant::now(),
+                status: response.status().as_u16(),
+                told: told.map(|told| told.to_str().expect("text").parse().expect("seconds")),
+            });
+            response
+        }
+    }));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
         .await
         .expect("a port");
@@ -58,27 +95,28 @@ async fn used_up() -> String {
         .get(&url)
         .header("x-api-key", "alice");
     assert_eq!(first.send().await.expect("an answer").status(), 200);
-    url
+    (url, seen)
 }
 
-/// Runs a client, which prints the status that it got in the end, after the window was used up.
-#[allow(
-    clippy::disallowed_methods,
-    reason = "measures how long a foreign program waits"
-)]
+/// A timer of a client may be so much early, by its own clock.
+const EARLY: Duration = Duration::from_millis(5);
+
+/// Runs a client, which prints the status that it got in the end, after the window was used up: it
+/// asks, is told to wait, waits at least as long, asks once more, and is answered.
 async fn waits_and_is_answered(command: impl FnOnce(&str) -> Command) {
-    let url = used_up().await;
+    let (url, seen) = used_up().await;
     let mut command = command(&url);
-    let (status, took) = tokio::task::spawn_blocking(move || {
-        let begun = Instant::now();
-        (run(&mut command), begun.elapsed())
-    })
-    .await
-    .expect("it ran");
-    assert_eq!(status, "200");
-    // Most of the window was still to come when it asked first.
-    assert!(took > Duration::from_millis(500), "{took:?}");
-    assert!(took < Duration::from_secs(30), "{took:?}");
+    let status = tokio::task::spawn_blocking(move || run(&mut command));
+    assert_eq!(status.await.expect("it ran"), "200");
+    let seen = seen.lock().expect("nobody panics").clone();
+    let [first, denied, last] = seen[..] else {
+        panic!("ours and two more: {seen:?}");
+    };
+    assert_eq!((first.status, denied.status, last.status), (200, 429, 200));
+    let told = Duration::from_secs(denied.told.expect("it was told to wait"));
+    let waited = last.asked - denied.answered;
+    assert!(waited + EARLY >= told, "told {told:?}, waited {waited:?}");
+    assert!(waited < Duration::from_secs(30), "{waited:?}");
 }
 
 const URLLIB3: &str = "\
