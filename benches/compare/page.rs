@@ -10,7 +10,7 @@ const HEAD: &str = "\
 
 Written by `cargo bench -p limiter-bench`; `-- memory`, `-- redis` or `-- simulator` measures one part anew.
 Each figure is the median of alternating runs, with half the distance between the fastest and the slowest of
-them after ±. Times are noisy and machines differ: the ratios are what to look at.
+them after ±. Times are noisy and machines differ: the ratios are what to look at. [PROFILES.md](PROFILES.md) says why some goals are missed.
 ";
 
 fn directory() -> PathBuf {
