@@ -10,7 +10,9 @@
 //! | [`http`] | How is a refusal explained? |
 //! | [`your_own_store`] | Does a store of mine keep the contract? |
 //! | [`counterexamples`] | How is a counterexample read? |
-//! | [`operating`] | Memory, eviction, persistence, clusters, what to watch |
+//! | [`cluster`] | What can be charged together in a cluster, and what moves? |
+//! | [`operating`] | Memory, eviction, persistence, what to watch |
+//! | [`limitations`] | What is not promised? |
 
 #[doc = include_str!("../pages/policies.md")]
 pub mod policies {}
@@ -33,5 +35,11 @@ pub mod your_own_store {}
 #[doc = include_str!("../pages/counterexamples.md")]
 pub mod counterexamples {}
 
+#[doc = include_str!("../pages/cluster.md")]
+pub mod cluster {}
+
 #[doc = include_str!("../pages/operating.md")]
 pub mod operating {}
+
+#[doc = include_str!("../pages/limitations.md")]
+pub mod limitations {}
