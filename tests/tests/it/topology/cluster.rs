@@ -1,11 +1,14 @@
 //! A cluster of three primaries and three replicas.
 
+use std::num::NonZeroUsize;
+use std::pin::pin;
 use std::time::Duration;
 
+use futures_util::future::{Either, join_all, select};
 use limiter_core::{
     Budget, BudgetStore, DeadlineStore, ErrorKind, MAX_UNITS, RequestId, TokioTimer,
 };
-use limiter_redis::RedisStoreBuilder;
+use limiter_redis::{CoalescingStore, Mixing, RedisStoreBuilder};
 use limiter_tests::{Cluster, Server, eventually, on_every_server};
 
 use super::alone;
@@ -88,6 +91,74 @@ fn slots_that_move_under_load_lose_and_repeat_nothing() {
         }
         ledger.report(program, "slots moved", 0);
         ledger.assert_no_slower_than(DEADLINE + LATE);
+    });
+}
+
+/// A store of the cluster that combines calls, and what drives it.
+async fn combining(
+    cluster: &Cluster,
+    mixing: Mixing,
+) -> (impl BudgetStore + Clone + 'static, impl Future<Output = ()>) {
+    let mut urls = cluster.urls().into_iter();
+    let builder = RedisStoreBuilder::url(urls.next().unwrap());
+    let builder = urls.fold(builder, RedisStoreBuilder::seed);
+    let (store, driver) = CoalescingStore::new(builder.connect_cluster().await.unwrap(), mixing);
+    // Sixteen callers for each call that may be under way.
+    (store.max_in_flight(NonZeroUsize::new(3).unwrap()), driver)
+}
+
+/// What many who ask at once for each of the budgets are told: admitted, denied, not decided.
+async fn asked_at_once(store: &(impl BudgetStore + Clone + 'static), each: usize) -> [u64; 3] {
+    let policy = policy(10, MINUTE * 60);
+    let budgets = (0..12_u64).map(|identity| Budget::of(&policy, identity));
+    let calls = budgets.flat_map(|budget| {
+        let call = move || {
+            let (store, budget) = (store.clone(), budget.clone());
+            async move { store.acquire(&one_of(&budget)).await }
+        };
+        std::iter::repeat_with(call).take(each)
+    });
+    let mut told = [0; 3];
+    for decision in join_all(calls).await {
+        match decision {
+            Ok(decision) if decision.is_admitted() => told[0] += 1,
+            Ok(_) => told[1] += 1,
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+                told[2] += 1;
+            }
+        }
+    }
+    told
+}
+
+#[test]
+fn calls_that_are_combined_by_hash_tag_admit_the_limit_on_a_cluster() {
+    let _turn = alone();
+    on_every_server(async |program| {
+        let cluster = Cluster::start(program);
+        let (store, driver) = combining(&cluster, Mixing::PerHashTag).await;
+        let asking = pin!(asked_at_once(&store, 32));
+        let Either::Left((told, _)) = select(asking, pin!(driver)).await else {
+            unreachable!("the driver goes on while there is a store");
+        };
+        assert_eq!(told, [12 * 10, 12 * 22, 0], "{program}");
+    });
+}
+
+#[test]
+fn calls_that_are_combined_over_slots_are_unavailable_on_a_cluster_and_admit_no_more() {
+    let _turn = alone();
+    on_every_server(async |program| {
+        let cluster = Cluster::start(program);
+        let (store, driver) = combining(&cluster, Mixing::AllKeys).await;
+        let asking = pin!(asked_at_once(&store, 32));
+        let Either::Left((told, _)) = select(asking, pin!(driver)).await else {
+            unreachable!("the driver goes on while there is a store");
+        };
+        let [admitted, denied, undecided] = told;
+        assert!(admitted <= 12 * 10 && undecided > 0, "{program}: {told:?}");
+        assert_eq!(admitted + denied + undecided, 12 * 32, "{program}");
     });
 }
 
