@@ -82,6 +82,46 @@ impl Promise {
         }
     }
 
+    /// The same promise as it can be held against a store by someone who sees every admission up to
+    /// `lag_ms` after the store made it: two that are so far apart as the store counts can seem to be
+    /// nearer to each other by that much. A cut by the clock is not moved.
+    pub(crate) fn seen_late(self, lag_ms: u64) -> Self {
+        let nearer = |length_ms: u64| length_ms.saturating_sub(lag_ms).max(1);
+        match self {
+            Self::FirstArrival { limit, length_ms } => Self::FirstArrival {
+                limit,
+                length_ms: nearer(length_ms),
+            },
+            Self::Rolling { limit, length_ms } => Self::Rolling {
+                limit,
+                length_ms: nearer(length_ms),
+            },
+            Self::InFlight { limit, lease_ms } => Self::InFlight {
+                limit,
+                lease_ms: nearer(lease_ms),
+            },
+            Self::TokenBucket {
+                limit,
+                length_ms,
+                burst,
+            } => {
+                let back = (u128::from(limit) * u128::from(lag_ms)).div_ceil(length_ms.into());
+                Self::TokenBucket {
+                    limit,
+                    length_ms,
+                    burst: burst.saturating_add(u64::try_from(back).unwrap_or(u64::MAX)),
+                }
+            }
+            Self::Aligned { .. } => self,
+            Self::All(promises) => Self::All(
+                promises
+                    .into_iter()
+                    .map(|promise| promise.seen_late(lag_ms))
+                    .collect(),
+            ),
+        }
+    }
+
     /// Where units count together, as the end of a sentence.
     pub(crate) fn place(&self) -> &'static str {
         match self {
@@ -152,5 +192,53 @@ impl Promise {
             Self::All(promises) => promises.iter().any(Self::is_cut_by_the_clock),
             _ => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(promise: Promise, entries: &[Entry]) -> (u64, u64) {
+        promise.judge(&History {
+            entries,
+            untold: &[],
+            cost: 1,
+            clock_was_set: false,
+        })
+    }
+
+    /// The store admitted at 0 and at 1001; the first was seen 5 ms late.
+    #[test]
+    fn what_was_seen_late_is_not_held_against_the_store() {
+        let entries = [Entry::admitted(5, 1), Entry::admitted(1001, 1)];
+        let (limit, length_ms) = (1, 1000);
+        for promise in [
+            Promise::FirstArrival { limit, length_ms },
+            Promise::Rolling { limit, length_ms },
+            Promise::InFlight {
+                limit,
+                lease_ms: length_ms,
+            },
+            Promise::TokenBucket {
+                limit,
+                length_ms,
+                burst: 1,
+            },
+        ] {
+            assert_eq!(judged(promise.clone(), &entries).1, 1, "{promise:?}");
+            let seen = promise.clone().seen_late(5);
+            assert_eq!(judged(seen, &entries).1, 0, "{promise:?}");
+        }
+    }
+
+    #[test]
+    fn what_no_lag_explains_is_overspend_all_the_same() {
+        let entries = [Entry::admitted(5, 1), Entry::admitted(900, 1)];
+        let promise = Promise::FirstArrival {
+            limit: 1,
+            length_ms: 1000,
+        };
+        assert_eq!(judged(promise.seen_late(5), &entries), (2, 1));
     }
 }

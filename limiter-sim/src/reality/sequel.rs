@@ -20,7 +20,9 @@ impl Stage<'_> {
         let promise = self.scenario.subject.promise(&self.scenario.parameters);
         let cost = self.scenario.parameters.cost;
         let clock_was_set = self.clients.iter().any(|client| client.offset_ms != 0);
-        let judged = self.ledger.judge(&promise, cost, clock_was_set);
+        // A busy machine is not the store's fault.
+        let seen = promise.clone().seen_late(self.lag_ms);
+        let judged = self.ledger.judge(&seen, cost, clock_was_set);
         let waste = self.ledger.waste();
         let aftermath = if cost > promise.most() {
             // Nothing is ever admitted, by the promise itself.

@@ -12,7 +12,7 @@ use super::fleet::{Fleet, Needs};
 use super::plan::Plan;
 use crate::process::{Break, Endpoint, Input, Lane, Outcome, Pending};
 use crate::scenario::{Persistence, Scenario};
-use crate::server::{Reply, Request};
+use crate::server::Reply;
 use crate::trace::Moment;
 use crate::world::{Action, Attempted, Booking, EPOCH_MS, Ledger, Way};
 
@@ -35,6 +35,8 @@ pub(super) struct Stage<'a> {
     now: u64,
     /// How far the real clock is held back behind it, in milliseconds.
     behind_ms: u64,
+    /// The longest that a reply took: a server may have executed so long before the judge saw it.
+    pub(super) lag_ms: u64,
     pub(super) happened: RealStep,
 }
 
@@ -56,6 +58,12 @@ impl<'a> Stage<'a> {
             .map(|worker| Client::start(scenario, scenario.subject.class(worker, parameters)))
             .collect();
         let clock = SystemClock::new();
+        if let Some(phase_ms) = phase_ms(scenario) {
+            let early = clock.now().as_millis() % parameters.window_ms;
+            sleep(Duration::from_millis(
+                (phase_ms + parameters.window_ms - early) % parameters.window_ms,
+            ));
+        }
         Ok(Self {
             scenario,
             plan,
@@ -68,6 +76,7 @@ impl<'a> Stage<'a> {
             clock,
             now: EPOCH_MS,
             behind_ms: 0,
+            lag_ms: 0,
             happened: RealStep::default(),
         })
     }
@@ -398,26 +407,23 @@ impl<'a> Stage<'a> {
             return line.ask(&pending.request);
         };
         let before = server.changes()?;
+        let sent = self.clock.now();
         let reply = line.ask(&pending.request)?;
+        let replied = self.clock.now();
         let wrote = server.changes()? != before;
-        self.record(number, pending.client, &pending.request, &reply, wrote);
+        // Both are cut down to whole milliseconds.
+        self.lag_ms = self.lag_ms.max(replied.millis_since(sent) + 1);
+        let at = EPOCH_MS + replied.millis_since(self.begun);
+        self.record(number, pending, &reply, wrote, at);
         Ok(reply)
     }
 
-    fn record(
-        &mut self,
-        number: usize,
-        client: Option<usize>,
-        request: &Request,
-        reply: &Reply,
-        wrote: bool,
-    ) {
-        let Some(client) = client else {
+    fn record(&mut self, number: usize, pending: &Pending, reply: &Reply, wrote: bool, now: u64) {
+        let Some(client) = pending.client else {
             return;
         };
         let subject = &self.scenario.subject;
-        let charged = subject.charges(request, reply, &self.scenario.parameters);
-        let now = self.judged_time();
+        let charged = subject.charges(&pending.request, reply, &self.scenario.parameters);
         let moment = self.ledger.moment(now);
         let attempted = &mut self.clients[number].attempted[client];
         if let Some(admitted_at) = attempted.told_at
@@ -447,4 +453,15 @@ impl<'a> Stage<'a> {
         }
         Ok(())
     }
+}
+
+/// How far into a window the model begins, where the clock cuts the windows: then the servers' clock
+/// has to be as far into one.
+fn phase_ms(scenario: &Scenario) -> Option<u64> {
+    let promise = scenario.subject.promise(&scenario.parameters);
+    let window_ms = scenario.parameters.window_ms;
+    promise
+        .is_cut_by_the_clock()
+        .then(|| EPOCH_MS.checked_rem(window_ms))
+        .flatten()
 }

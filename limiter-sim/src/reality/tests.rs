@@ -63,6 +63,19 @@ fn on(server: &Path, token: &str) -> Result<Reality, String> {
     reproduce(&token, &scenario, server)
 }
 
+/// The same, up to three times: what a busy machine spoils once is shown by one run in which it
+/// happens.
+fn shown_on(server: &Path, token: &str) -> Result<Reality, String> {
+    let mut reality = on(server, token)?;
+    for _ in 1..3 {
+        if reality.is_reproduced() {
+            break;
+        }
+        reality = on(server, token)?;
+    }
+    Ok(reality)
+}
+
 fn is_beyond_processes(refusal: &str) -> bool {
     refusal.contains("loss of power")
         || refusal.contains("clock of a server's host")
@@ -76,33 +89,35 @@ fn every_violated_cell_that_processes_can_show_is_reproduced_on_a_real_server() 
         .into_iter()
         .filter_map(|(cell, found)| Some((cell.row, found.store, found.token?)))
         .collect();
-    let shown = with_all(&violated, |(row, store, token)| match on(server, token) {
-        // What needs the very last millisecond of a key's life cannot be hit from outside.
-        Ok(reality)
-            if reality
-                .model
-                .moments
-                .iter()
-                .any(|moment| moment.at_a_deadline) =>
-        {
-            false
-        }
-        Ok(reality) => {
-            assert!(
-                reality.is_reproduced(),
-                "{store} under {row}: {:?} in the model, {:?} on {} with {token}",
-                reality.model.figures,
-                reality.figures,
-                reality.server,
-            );
-            true
-        }
-        Err(refusal) => {
-            assert!(
-                is_beyond_processes(&refusal),
-                "{store} under {row}: {refusal}"
-            );
-            false
+    let shown = with_all(&violated, |(row, store, token)| {
+        match shown_on(server, token) {
+            // What needs the very last millisecond of a key's life cannot be hit from outside.
+            Ok(reality)
+                if reality
+                    .model
+                    .moments
+                    .iter()
+                    .any(|moment| moment.at_a_deadline) =>
+            {
+                false
+            }
+            Ok(reality) => {
+                assert!(
+                    reality.is_reproduced(),
+                    "{store} under {row}: {:?} in the model, {:?} on {} with {token}",
+                    reality.model.figures,
+                    reality.figures,
+                    reality.server,
+                );
+                true
+            }
+            Err(refusal) => {
+                assert!(
+                    is_beyond_processes(&refusal),
+                    "{store} under {row}: {refusal}"
+                );
+                false
+            }
         }
     });
     let reproduced = shown.iter().filter(|shown| **shown).count();
