@@ -11,6 +11,14 @@ impl Random {
         Self(seed)
     }
 
+    /// Other numbers for each `stream`; the first is that of the seed alone.
+    pub(crate) fn stream(seed: u64, stream: u64) -> Self {
+        match stream {
+            0 => Self::seeded(seed),
+            _ => Self(Self(seed).next() ^ Self(stream).next()),
+        }
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

@@ -155,6 +155,7 @@ mod scenario;
 mod search;
 pub mod server;
 mod subject;
+mod threads;
 mod trace;
 mod world;
 

@@ -16,7 +16,7 @@ pub struct Counts {
     pub steps: u64,
 }
 
-/// Searches `scenario`, and tells no story.
+/// Searches `scenario`, and tells no story. Uses as many threads as [`Scenario::threads`] says.
 ///
 /// # Panics
 /// Where it cannot be explored.

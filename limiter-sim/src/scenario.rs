@@ -6,6 +6,7 @@ use limiter_core::{Length, MAX_UNITS};
 
 use crate::server;
 use crate::subject::Subject;
+use crate::threads;
 use crate::world::{Fault, FaultBounds};
 
 /// The most faults that one history can have.
@@ -164,6 +165,7 @@ pub struct Scenario {
     pub(crate) runs: u64,
     pub(crate) max_states: u64,
     pub(crate) patience: u64,
+    pub(crate) threads: usize,
     /// Explores orders, and states, that cannot make a difference: for tests that they do not.
     #[cfg(test)]
     pub(crate) unreduced: bool,
@@ -190,6 +192,7 @@ impl Scenario {
             runs: 10_000,
             max_states: 100_000_000,
             patience: u64::MAX,
+            threads: threads::all(),
             #[cfg(test)]
             unreduced: false,
             #[cfg(test)]
@@ -308,6 +311,14 @@ impl Scenario {
     #[must_use]
     pub fn patience(mut self, states: u64) -> Self {
         self.patience = states;
+        self
+    }
+
+    /// At most so many threads, at least one; as many as there are cores unless it is said. What is found
+    /// does not depend on it.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
         self
     }
 

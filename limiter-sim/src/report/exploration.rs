@@ -83,7 +83,7 @@ impl Exploration {
     /// # Errors
     /// Where client code drifts: where it does not do the same again when the same history is taken
     /// again. Nothing that was found can be relied on then.
-    pub(crate) fn of(scenario: &Scenario, progress: &dyn Fn(u64)) -> Result<Self, String> {
+    pub(crate) fn of(scenario: &Scenario, progress: &(dyn Fn(u64) + Sync)) -> Result<Self, String> {
         scenario.check()?;
         if !scenario.is_applicable() {
             return Ok(Self::not_applicable(scenario));

@@ -1,8 +1,5 @@
 //! The failure matrix: stores by faults, the worst case in every cell.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::Duration;
 
 use comfy_table::{Cell as Mark, Color};
@@ -12,6 +9,7 @@ use serde::Serialize;
 use super::cell::Block;
 use super::table::table;
 use super::{Cell, Exploration, Style};
+use crate::threads;
 
 /// What the bare command prints.
 #[derive(Debug, Serialize)]
@@ -34,41 +32,21 @@ impl Matrix {
     pub(crate) fn of(cells: &[Cell], done: &(dyn Fn() + Sync)) -> Result<Self, String> {
         let clock = SystemClock::new();
         let begun = clock.now();
-        let next = AtomicUsize::new(0);
-        let threads = thread::available_parallelism().map_or(1, usize::from);
-        let results = Mutex::new(Vec::with_capacity(cells.len()));
         // What is the same is explored once.
         let twin = |number: usize| {
             cells[..number]
                 .iter()
                 .position(|cell| cell.equals(&cells[number]))
         };
-        let work = || loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(cell) = cells.get(number) else {
-                return;
-            };
-            if twin(number).is_some() {
-                done();
-                continue;
-            }
-            let result = Exploration::of(&cell.scenario, &|_| ());
+        let explore = |(): &mut (), number: usize| {
+            let explored = twin(number)
+                .is_none()
+                .then(|| Exploration::of(&cells[number].scenario.clone().threads(1), &|_| ()));
             done();
-            let mut results = results
-                .lock()
-                .expect("no thread panics while it holds the results");
-            results.push((number, result));
+            explored.transpose()
         };
-        thread::scope(|scope| {
-            for _ in 0..threads.min(cells.len()) {
-                scope.spawn(work);
-            }
-        });
-        let results = results.into_inner().expect("no thread panicked");
-        let mut explored: Vec<Option<Exploration>> = vec![None; cells.len()];
-        for (number, result) in results {
-            explored[number] = Some(result?);
-        }
+        let explored = threads::share(threads::all(), cells.len(), || (), explore);
+        let mut explored = explored.into_iter().collect::<Result<Vec<_>, String>>()?;
         for number in 0..cells.len() {
             if let Some(twin) = twin(number) {
                 let same = explored[twin].as_ref();

@@ -4,8 +4,8 @@
 //! of the others in none. So one is cut at half of its states, and the other half is searched in
 //! another order.
 
-use super::Findings;
 use super::visited::Visited;
+use super::{Findings, Progress};
 use crate::world::{Action, Simulation, World};
 
 /// A state on the path from the beginning, and what is still to be tried in it.
@@ -31,7 +31,7 @@ enum Order {
 pub(super) fn search(
     simulation: &mut Simulation,
     max_states: u64,
-    progress: &dyn Fn(u64),
+    progress: Progress<'_>,
 ) -> Findings {
     let mut findings = Findings::default();
     let mut visited = Visited::default();
@@ -65,7 +65,7 @@ fn pass(
     findings: &mut Findings,
     visited: &mut Visited,
     (order, max_states): (Order, u64),
-    progress: &dyn Fn(u64),
+    progress: Progress<'_>,
 ) {
     let mut path: Vec<Frame> = Vec::new();
     let mut spare: Vec<Vec<Action>> = Vec::new();

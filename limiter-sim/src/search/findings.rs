@@ -130,6 +130,32 @@ impl Findings {
         }
     }
 
+    /// Takes over what was found in histories that come after all of these. How many states there were is left
+    /// to whoever knows what both have seen.
+    pub(super) fn go_on_with(&mut self, later: Self) {
+        let is_first = self.executions == 0;
+        self.executions += later.executions;
+        self.steps += later.steps;
+        self.paths += later.paths;
+        if later.worst.max_admitted > self.worst.max_admitted || is_first {
+            self.worst.max_admitted = later.worst.max_admitted;
+            self.worst.overspend = later.worst.overspend;
+            self.most_admitted = later.most_admitted;
+        }
+        if later.worst.immortal && !self.worst.immortal {
+            self.worst.immortal = true;
+            self.immortal = later.immortal;
+        }
+        if later.worst.stuck && !self.worst.stuck {
+            self.worst.stuck = true;
+            self.stuck = later.stuck;
+        }
+        if later.worst.waste > self.worst.waste {
+            self.worst.waste = later.worst.waste;
+            self.most_wasted = later.most_wasted;
+        }
+    }
+
     /// In this history, without faults, no order of the calls explains their answers.
     pub(super) fn has_no_order(&mut self, history: Vec<Action>) {
         self.worst.disordered = true;

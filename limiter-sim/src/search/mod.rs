@@ -1,5 +1,6 @@
 //! Searches: which histories are looked at.
 
+mod aside;
 mod exhaustive;
 mod findings;
 mod pct;
@@ -10,7 +11,10 @@ mod visited;
 
 pub(crate) use findings::{Figures, Findings, Verdict};
 
+use aside::Aside;
+
 use crate::scenario::{Scenario, Search};
+use crate::threads;
 use crate::world::{Action, Fault, Simulation, Way, first_that_does_not_linearize};
 
 /// The part of the states that a search with fewer faults, which only makes witnesses smaller, may
@@ -31,36 +35,22 @@ pub(crate) struct Explored {
     pub(crate) notes: Vec<String>,
 }
 
+/// Progress: told the number of states now and then, by whichever thread.
+pub(crate) type Progress<'a> = &'a (dyn Fn(u64) + Sync);
+
 /// Explores `scenario`, and says which of its faults never had a consequence. `progress` is told
 /// the number of states now and then.
 ///
 /// An exhaustive search is deepened by the number of faults, so that the witness needs as few as can
-/// be; its figures are those of the deepest search.
+/// be; its figures are those of the deepest search. Each of these is made by one thread, because what it
+/// finds first depends on its order; they are shared among threads, and so are random histories.
 ///
 /// # Errors
 /// Where the modelled server was asked for something that it lacks.
-pub(crate) fn explore(scenario: &Scenario, progress: &dyn Fn(u64)) -> Result<Explored, String> {
-    let mut simulation = Simulation::new(scenario.clone());
-    let mut findings = match scenario.search {
-        Search::Exhaustive => {
-            let mut findings = Findings::default();
-            for faults in 0..=scenario.faults.total {
-                simulation.scenario.faults.total = faults;
-                let max_states = match faults < scenario.faults.total {
-                    true => scenario.max_states / SHARE_OF_SMALLER,
-                    false => scenario.max_states,
-                };
-                let deeper = exhaustive::search(&mut simulation, max_states, progress);
-                findings = deeper.prefer(findings);
-            }
-            if !findings.exhausted {
-                // What a cut search has missed lies scattered; so look at scattered histories too.
-                let sampled = sampling::search(&mut simulation, RUNS_AFTER_CUT, progress);
-                findings = findings.prefer(sampled);
-            }
-            findings
-        }
-        Search::Random | Search::Pct => sampling::search(&mut simulation, scenario.runs, progress),
+pub(crate) fn explore(scenario: &Scenario, progress: Progress<'_>) -> Result<Explored, String> {
+    let (mut findings, aside) = match scenario.search {
+        Search::Exhaustive => exhaust(scenario, progress),
+        Search::Random | Search::Pct => sampling::search(scenario, scenario.runs, progress),
     };
     if scenario.faults.kinds.is_empty() && scenario.subject.unordered().is_none() {
         let disordered = first_that_does_not_linearize(scenario, ORDERED_HISTORIES)?;
@@ -69,14 +59,12 @@ pub(crate) fn explore(scenario: &Scenario, progress: &dyn Fn(u64)) -> Result<Exp
         }
     }
     let kinds = scenario.faults.kinds.iter().map(|(fault, _)| *fault);
-    let vacuous = kinds
-        .filter(|fault| simulation.bites.of(*fault) == 0)
-        .collect();
-    let mut notes: Vec<String> = simulation.notes.iter().cloned().collect();
+    let vacuous = kinds.filter(|fault| !aside.bit.contains(fault)).collect();
+    let mut notes: Vec<String> = aside.notes.into_iter().collect();
     if findings.worst.max_admitted == 0 {
         notes.extend(never_admitted(scenario));
     }
-    match simulation.trouble {
+    match aside.trouble {
         Some(trouble) => Err(trouble),
         None => Ok(Explored {
             findings,
@@ -84,6 +72,37 @@ pub(crate) fn explore(scenario: &Scenario, progress: &dyn Fn(u64)) -> Result<Exp
             notes,
         }),
     }
+}
+
+/// Every state, with each number of faults.
+fn exhaust(scenario: &Scenario, progress: Progress<'_>) -> (Findings, Aside) {
+    let total = scenario.faults.total;
+    // The deepest takes longest, so it begins first.
+    let depth = |job: usize| total - job as u32;
+    let begin = || Simulation::new(scenario.clone());
+    let search = |simulation: &mut Simulation, job| {
+        simulation.scenario.faults.total = depth(job);
+        let (max_states, progress): (_, Progress<'_>) = match job {
+            0 => (scenario.max_states, progress),
+            _ => (scenario.max_states / SHARE_OF_SMALLER, &|_| ()),
+        };
+        let findings = exhaustive::search(simulation, max_states, progress);
+        (findings, Aside::of(simulation))
+    };
+    let searches = threads::share(scenario.threads, total as usize + 1, begin, search);
+    let mut aside = Aside::default();
+    let mut findings = Findings::default();
+    for (found, noticed) in searches.into_iter().rev() {
+        findings = found.prefer(findings);
+        aside.add(noticed);
+    }
+    if !findings.exhausted && aside.trouble.is_none() {
+        // What a cut search has missed lies scattered; so look at scattered histories too.
+        let (sampled, noticed) = sampling::search(scenario, RUNS_AFTER_CUT, progress);
+        findings = findings.prefer(sampled);
+        aside.add(noticed);
+    }
+    (findings, aside)
 }
 
 /// What to look at where no reply of a script was ever taken for an admission.

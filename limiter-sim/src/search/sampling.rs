@@ -1,9 +1,13 @@
 //! Histories at random: for what is too large to exhaust.
 
-use super::Findings;
+use std::sync::Mutex;
+
+use super::aside::Aside;
 use super::visited::Visited;
+use super::{Findings, Progress};
 use crate::choose::Random;
-use crate::scenario::Search;
+use crate::scenario::{Scenario, Search};
+use crate::threads;
 use crate::world::{Action, Fault, Simulation};
 
 /// A way to choose the next step of a random history.
@@ -26,28 +30,51 @@ impl Strategy for Uniform {
     }
 }
 
+/// Histories that one thread follows before it takes others: each such batch has random numbers of its own, so
+/// that what is found depends on no thread.
+const BATCH: u64 = 1 << 12;
+
 /// Follows `runs` histories.
-pub(super) fn search(simulation: &mut Simulation, runs: u64, progress: &dyn Fn(u64)) -> Findings {
-    match simulation.scenario.search {
-        Search::Pct => sample(simulation, &mut super::pct::Pct::default(), runs, progress),
-        Search::Random | Search::Exhaustive => sample(simulation, &mut Uniform, runs, progress),
+pub(super) fn search(scenario: &Scenario, runs: u64, progress: Progress<'_>) -> (Findings, Aside) {
+    let batches = usize::try_from(runs.div_ceil(BATCH)).unwrap_or(usize::MAX);
+    let visited = Mutex::new(Visited::default());
+    let begin = || Simulation::new(scenario.clone());
+    let sample = |simulation: &mut Simulation, batch: usize| {
+        let batch = batch as u64;
+        let runs = BATCH.min(runs - batch * BATCH);
+        let random = Random::stream(scenario.seed, batch);
+        let (found, seen) = match scenario.search {
+            Search::Pct => sample(simulation, &mut super::pct::Pct::default(), runs, random),
+            Search::Random | Search::Exhaustive => sample(simulation, &mut Uniform, runs, random),
+        };
+        let mut visited = visited.lock().expect("nobody panics while it is locked");
+        visited.add(seen);
+        progress(visited.len());
+        (found, Aside::of(simulation))
+    };
+    let mut findings = Findings::default();
+    let mut aside = Aside::default();
+    for (found, noticed) in threads::share(scenario.threads, batches, begin, sample) {
+        findings.go_on_with(found);
+        aside.add(noticed);
     }
+    findings.states = visited.into_inner().expect("no thread panicked").len();
+    (findings, aside)
 }
 
 fn sample(
     simulation: &mut Simulation,
     strategy: &mut dyn Strategy,
     runs: u64,
-    progress: &dyn Fn(u64),
-) -> Findings {
+    mut random: Random,
+) -> (Findings, Visited) {
     let mut findings = Findings::default();
     let mut visited = Visited::default();
-    let mut random = Random::seeded(simulation.scenario.seed);
     let initial = simulation.initial();
     visited.insert(&initial, true);
     let mut actions: Vec<Action> = Vec::new();
     let mut history: Vec<Action> = Vec::new();
-    for run in 0..runs {
+    for _ in 0..runs {
         let mut world = initial.clone();
         strategy.begin(history.len(), &mut random);
         history.clear();
@@ -60,18 +87,15 @@ fn sample(
             simulation.step(&mut world, action);
             findings.steps += 1;
             if simulation.trouble.is_some() {
-                return findings;
+                return (findings, visited);
             }
             visited.insert(&world, true);
         }
         findings.paths += 1;
         findings.states = visited.len();
         findings.complete(simulation.figures(&world), || history.clone());
-        if run.is_multiple_of(1 << 12) {
-            progress(visited.len());
-        }
     }
-    findings
+    (findings, visited)
 }
 
 /// The kinds of faults that one history may have, drawn anew for each: histories with few kinds go

@@ -32,6 +32,19 @@ impl Visited {
         new
     }
 
+    /// What `other` saw is seen too.
+    pub(super) fn add(&mut self, other: Self) {
+        if self.states == 0 {
+            *self = other;
+            return;
+        }
+        let others = other.others.into_iter();
+        let others = others.flat_map(|(state, all)| all.into_iter().map(move |sums| (state, sums)));
+        for (state, sums) in other.situations.into_iter().chain(others) {
+            self.states += u64::from(self.insert_sums(Digest(state), sums));
+        }
+    }
+
     fn insert_sums(&mut self, state: Digest, sums: Sums) -> bool {
         let covers = |seen: &Sums| seen.0 >= sums.0 && seen.1 >= sums.1;
         let mut entry = match self.situations.entry(state.0) {

@@ -124,6 +124,11 @@ impl FaultCounts {
         u32::from(self.0[fault as usize])
     }
 
+    /// Whether it is counted at all.
+    pub(crate) fn has(&self, fault: Fault) -> bool {
+        self.of(fault) > 0
+    }
+
     pub(crate) fn total(&self) -> u32 {
         self.0.iter().map(|count| u32::from(*count)).sum()
     }

@@ -47,6 +47,38 @@ fn the_same_seed_gives_the_same_result() {
 }
 
 #[test]
+fn the_number_of_threads_makes_no_difference() {
+    let exhausted = scenario("split")
+        .workers(4)
+        .limit(2)
+        .fault(Fault::Evict, 2)
+        .fault(Fault::LostReply, 2)
+        .max_faults(2);
+    for scenario in [
+        exhausted.clone(),
+        exhausted.max_states(2_000),
+        sampled(0).runs(10_000),
+        sampled(0).runs(10_000).search(Search::Pct),
+    ] {
+        let alone = json(&scenario.clone().threads(1));
+        assert_eq!(alone, json(&scenario.threads(3)));
+    }
+}
+
+#[test]
+fn more_histories_at_random_are_other_histories() {
+    let sampled = sampled(0).workers(12);
+    let few = explore(&sampled.clone().runs(4_096));
+    let more = explore(&sampled.runs(8_192));
+    assert!(
+        more.states > few.states + few.states / 4,
+        "{} of {}",
+        few.states,
+        more.states
+    );
+}
+
+#[test]
 fn another_seed_may_give_another_result() {
     let states: Vec<u64> = (0..5).map(|seed| explore(&sampled(seed)).states).collect();
     assert!(states.iter().any(|other| *other != states[0]), "{states:?}");
