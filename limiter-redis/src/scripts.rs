@@ -49,10 +49,7 @@ macro_rules! rules {
 ///
 /// One key; arguments limit (units), cost (units), length (milliseconds); the reply is an array of
 /// three. At most three Redis commands, of which at most one, the last, writes.
-pub const ACQUIRE_FIRST_ARRIVAL: &str = concat!(
-    include_str!("lua/first_arrival.lua"),
-    include_str!("lua/acquire.lua")
-);
+pub const ACQUIRE_FIRST_ARRIVAL: &str = include_str!("lua/acquire.lua");
 
 /// Decides up to 64 charges on first-arrival windows, each for itself.
 ///

@@ -91,17 +91,18 @@ fn singles(bench: &Bench) -> Vec<Case> {
 
 /// Scripts that decide on many budgets, each with one charge.
 fn batches(bench: &Bench) -> Vec<Case> {
-    let many = |name: &str, text, each: &[&str]| {
+    let many = |name: &str, text, arguments: &[&str]| {
         let keys: Vec<String> = (0..BATCH)
             .map(|number| format!("{name} {number}"))
             .collect();
-        script(bench, name, text, &keys, &each.repeat(BATCH))
+        script(bench, name, text, &keys, arguments)
     };
     // The commands of the batch script, and nothing else of it.
     let read = "local counts = redis.call('MGET', unpack(KEYS)) ";
     let look = "for i = 1, #KEYS do redis.call('PTTL', KEYS[i]) end ";
     let write = "for i = 1, #KEYS do redis.call('INCRBY', KEYS[i], 1) end ";
     let ours = limiter_redis::scripts::ACQUIRE_BATCH;
+    let all = BATCH.to_string();
     vec![
         many("MGET", &format!("{read} return counts"), &[]),
         many("MGET, PTTL", &format!("{read} {look} return counts"), &[]),
@@ -113,12 +114,12 @@ fn batches(bench: &Bench) -> Vec<Case> {
         many(
             "`CoalescingStore`, admitted",
             ours,
-            &[LENGTH_MS, "1", NEVER, "1", "1"],
+            &[&all, LENGTH_MS, "1", NEVER, "1", "1"],
         ),
         many(
             "`CoalescingStore`, denied",
             ours,
-            &[LENGTH_MS, "1", "1", "1", "1"],
+            &[&all, LENGTH_MS, "1", "1", "1", "1"],
         ),
     ]
 }

@@ -37,15 +37,25 @@ impl Statistics {
         known.fold(0.0, |sum, command| sum + what(*command))
     }
 
-    /// Commands inside of scripts: all but the scripts, and what counting itself sends.
-    fn inside(&self) -> impl Iterator<Item = (&str, f64)> {
+    /// Microseconds inside of scripts, or of all commands where there are none.
+    fn microseconds(&self) -> f64 {
+        if self.scripts() > 0.0 {
+            return self.sum_of_scripts(|(_, microseconds)| microseconds);
+        }
+        // EXEC's time is that of the commands that it executes.
+        let others = self.commands().filter(|(name, _)| *name != "exec");
+        others.map(|(_, (_, microseconds))| microseconds).sum()
+    }
+
+    /// All but the scripts, and what counting itself sends.
+    fn commands(&self) -> impl Iterator<Item = (&str, (f64, f64))> {
         let outside = |name: &str| {
             ["eval", "config", "info"]
                 .iter()
                 .any(|it| name.starts_with(it))
         };
         let all = self.0.iter().filter(move |(name, _)| !outside(name));
-        all.map(|(name, (calls, _))| (name.as_str(), *calls))
+        all.map(|(name, command)| (name.as_str(), *command))
     }
 }
 
@@ -64,14 +74,13 @@ pub(super) fn counted(bench: &Bench, run: impl Fn() -> u64) -> Statistics {
 fn row(work: Work, name: &str, rounds: &[Statistics]) -> Vec<String> {
     let decisions = work.order().len() as f64;
     let statistics = &rounds[0];
-    let sum: f64 = statistics.inside().map(|(_, calls)| calls).sum();
+    let sum: f64 = statistics.commands().map(|(_, (calls, _))| calls).sum();
     let each: Vec<String> = statistics
-        .inside()
-        .filter(|(_, calls)| calls / decisions >= 0.005)
-        .map(|(name, calls)| format!("{} {:.2}", name.to_uppercase(), calls / decisions))
+        .commands()
+        .filter(|(_, (calls, _))| calls / decisions >= 0.005)
+        .map(|(name, (calls, _))| format!("{} {:.2}", name.to_uppercase(), calls / decisions))
         .collect();
-    let time = |round: &Statistics| round.sum_of_scripts(|(_, microseconds)| microseconds);
-    let mut microseconds: Vec<f64> = rounds.iter().map(time).collect();
+    let mut microseconds: Vec<f64> = rounds.iter().map(Statistics::microseconds).collect();
     microseconds.sort_by(f64::total_cmp);
     vec![
         work.to_string(),
@@ -117,13 +126,14 @@ pub(super) fn section(bench: &Bench) -> String {
         "work",
         "limiter",
         "scripts a decision",
-        "`redis.call` a decision",
+        "commands a decision",
         "of which",
         "server µs a decision",
     ];
     format!(
-        "## What the server does\n\nBy `INFO commandstats`, in windows that are open. The time is that inside of scripts: \
-         reading the request and writing the reply come on top, once for each script.\n\n{}",
+        "## What the server does\n\nBy `INFO commandstats`, in windows that are open. The commands of a script are \
+         its `redis.call`s. The time is that inside of scripts, or of commands where there are none: reading \
+         the request and writing the reply come on top, once for each.\n\n{}",
         table(&head, &rows)
     )
 }

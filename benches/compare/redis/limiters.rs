@@ -10,15 +10,10 @@ use trypema::redis::{RedisKey, RedisRateLimiterProvider};
 use trypema::{BucketSize, RateLimit, RateLimitDecision, RateLimiterBuilder, WindowSize};
 
 use super::Bench;
+use super::load::Limiter;
 
 /// Longer than the benchmark. A power of two, so that a rate in units a second loses no unit.
 pub(super) const WINDOW: Duration = Duration::from_secs(1024);
-
-/// A limiter that is asked for one unit of an account.
-pub(super) trait Limiter: Send + Sync + 'static {
-    /// An error of the limiter ends the benchmark.
-    fn admits(&self, account: &str) -> impl Future<Output = bool> + Send;
-}
 
 /// The connection that the raw client and the stores of this project share.
 pub(super) fn connect(bench: &Bench) -> MultiplexedConnection {

@@ -5,12 +5,14 @@ mod commands;
 mod goals;
 mod limiters;
 mod load;
+mod peers;
 mod raw;
 mod remembered;
 mod workloads;
 
 use limiter_tests::{Server, servers};
-use tokio::runtime::{Builder, Runtime};
+use peers::Peers;
+use tokio::runtime::Runtime;
 
 const HEAD: &str = "\
 The server runs on this machine too, on a Unix socket. The callers have a runtime of as many threads as there are \
@@ -22,29 +24,31 @@ answers yes or no, and takes whatever it finds for a count. *Telling*, it also s
 lasts, as the stores do.
 - *trypema* 2 (`absolute`) keeps a sliding interval of 10 ms buckets, which costs more than a window. It says that it \
 needs Redis 7.2; 7.0 serves it all the same.
-- *limitador* 0.14 is not here. With its feature `redis_storage` alone it does not compile: the keys of that storage \
-use a module that only `disk_storage` has. With both, its default, it builds RocksDB, which needs libclang and a C++ \
-compiler, and this workspace asks for neither. By its source, it reads in one script and charges in another.
-- *axum-limit* 0.1 is not here: it asks for Rust 1.89, and this workspace builds with 1.88. By its source, its window \
-on Redis is WATCH and GET, then MULTI, SET, EXPIRE and EXEC, with its one connection locked for all of it.
+- *limitador* 0.14 (default features, `AsyncRedisStorage`) reads in one script and charges in another, so it admits \
+more than may be where callers meet between the two. It says of itself that it gives up accuracy for speed.
+- *axum-limit* 0.1 (fixed window) makes an optimistic transaction of each decision: WATCH and GET, then MULTI, SET, \
+EXPIRE and EXEC, with its one connection locked for each try. What it gives up after eight tries counts as denied.
+";
+
+const WITHOUT_PEERS: &str = "
+*limitador* and *axum-limit* are not in this run: they could not be built here. `cargo build --release` in `benches/peers` says \
+why; it needs Rust 1.89, libclang and a C++ compiler.
 ";
 
 /// A private server, and what its callers run on.
 struct Bench {
     server: Server,
     runtime: Runtime,
+    peers: Option<Peers>,
 }
 
 impl Bench {
     fn start() -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(cores.saturating_sub(1).max(1))
-            .enable_all()
-            .build();
+        let server = servers()[0].setup().start();
         Self {
-            server: servers()[0].setup().start(),
-            runtime: runtime.expect("a runtime"),
+            peers: Peers::build(&server),
+            server,
+            runtime: load::runtime(),
         }
     }
 
@@ -62,7 +66,13 @@ pub(crate) fn section() -> String {
     let outcomes = workloads::measure_all(&bench);
     let remembered = remembered::measure_all(&bench);
     [
-        format!("On {}. {HEAD}\n", bench.server.program()),
+        format!("On {}. {HEAD}", bench.server.program()),
+        bench
+            .peers
+            .as_ref()
+            .map_or(WITHOUT_PEERS, |_| "")
+            .to_owned()
+            + "\n",
         goals::section(&outcomes, &remembered),
         workloads::section(&outcomes),
         remembered::section(&remembered),

@@ -4,7 +4,8 @@ use redis::aio::MultiplexedConnection;
 use redis::{RedisResult, Value};
 
 use super::Bench;
-use super::limiters::{Limiter, WINDOW};
+use super::limiters::WINDOW;
+use super::load::Limiter;
 
 /// The least that keeps a window: no damaged counter is noticed, and nothing told but the answer.
 ///

@@ -3,7 +3,8 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use limiter_core::{RememberingStore, SystemClock};
+use limiter_core::RememberingStore;
+use limiter_memory::CounterClock;
 
 use super::Bench;
 use super::commands;
@@ -40,18 +41,18 @@ fn measured(bench: &Bench, work: Work) -> Remembered {
     let connection = connect(bench);
     let (limit, order) = (work.limit(), work.order());
     let store = plain(connection.clone(), "remembering:");
-    let remembering = RememberingStore::new(store, SystemClock::new(), PLACES);
+    let remembering = RememberingStore::new(store, CounterClock::new(), PLACES);
     let remembering = Arc::new(Ours::new(remembering, limit));
     let asking = Arc::new(Ours::new(plain(connection, "plain:"), limit));
     let ask_often = || {
         for _ in 0..REPEATED {
-            ask(bench, &remembering, &order, work.callers);
+            ask(&bench.runtime, &remembering, &order, work.callers);
         }
         REPEATED * order.len() as u64
     };
     let both = vec![
         Contestant::new(PLAIN, || {
-            ask(bench, &asking, &order, work.callers);
+            ask(&bench.runtime, &asking, &order, work.callers);
             order.len() as u64
         }),
         Contestant::new("RememberingStore", ask_often),

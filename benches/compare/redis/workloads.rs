@@ -7,8 +7,9 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
 use super::Bench;
-use super::limiters::{Limiter, Ours, Trypema, coalescing, connect, plain};
-use super::load::ask;
+use super::limiters::{Ours, Trypema, coalescing, connect, plain};
+use super::load::{Limiter, ask};
+use super::peers;
 use super::raw::{self, Raw};
 use crate::page::table;
 use crate::rounds::{Contestant, Measured, measure};
@@ -71,23 +72,35 @@ impl Work {
         }
     }
 
-    /// The accounts of one run, in their order: each in turn where there are many, so that a run has
+    pub(super) fn account_names(self) -> Vec<Arc<str>> {
+        let names = 0..self.accounts();
+        names
+            .map(|number| format!("account-{number:07}").into())
+            .collect()
+    }
+
+    /// Which account each decision of one run is for: each in turn where there are many, so that a run has
     /// every one of them, and then whichever.
-    pub(super) fn order(self) -> Arc<[Arc<str>]> {
+    pub(super) fn places(self) -> Vec<usize> {
         let count = match (self.callers, self.keys) {
             (1, Keys::OneHot) => 3_000,
             (1, Keys::Many) => 10_000,
             _ => 15_000,
         };
         let mut random = SmallRng::seed_from_u64(3);
-        let accounts: Vec<Arc<str>> = (0..self.accounts())
-            .map(|number| format!("account-{number:07}").into())
-            .collect();
-        let account = |place: usize| match accounts.get(place) {
-            Some(account) => Arc::clone(account),
-            None => Arc::clone(&accounts[random.random_range(0..accounts.len())]),
+        let accounts = self.accounts() as usize;
+        let account = |place| match place < accounts {
+            true => place,
+            false => random.random_range(0..accounts),
         };
         (0..count).map(account).collect()
+    }
+
+    /// The accounts of one run, in their order.
+    pub(super) fn order(self) -> Arc<[Arc<str>]> {
+        let accounts = self.account_names();
+        let places = self.places().into_iter();
+        places.map(|place| Arc::clone(&accounts[place])).collect()
     }
 
     /// The most that may be admitted when `asked` were.
@@ -141,7 +154,7 @@ pub(super) fn everyone<'a>(bench: &'a Bench, work: Work) -> Vec<Asked<'a>> {
         limiter: impl Limiter,
     ) -> Asked<'a> {
         let (limiter, order) = (Arc::new(limiter), work.order());
-        let run = move || ask(bench, &limiter, &order, work.callers);
+        let run = move || ask(&bench.runtime, &limiter, &order, work.callers);
         (name, Box::new(run))
     }
     let limit = work.limit();
@@ -156,13 +169,21 @@ pub(super) fn everyone<'a>(bench: &'a Bench, work: Work) -> Vec<Asked<'a>> {
     let telling = raw("telling:", raw::TELLING);
     let single = Ours::new(plain(shared.clone(), "plain:"), limit);
     let combined = Ours::new(coalescing(bench, shared.clone()), limit);
-    vec![
+    let mut everyone = vec![
         asked(bench, work, RAW, least),
         asked(bench, work, "raw EVALSHA, telling", telling),
         asked(bench, work, PLAIN, single),
         asked(bench, work, COALESCING, combined),
         asked(bench, work, "trypema", Trypema::new(bench, limit)),
-    ]
+    ];
+    if let Some(peers) = &bench.peers {
+        everyone.extend(peers::NAMES.map(|name| {
+            let peer = peers.start(name, work);
+            let run: Box<dyn Fn() -> u64> = Box::new(move || peer.run());
+            (name, run)
+        }));
+    }
+    everyone
 }
 
 fn outcome(bench: &Bench, work: Work) -> Outcome {

@@ -132,13 +132,20 @@ impl Batch {
             .collect()
     }
 
+    /// Puts budgets that are asked the same beside each other: they share their arguments. Each is
+    /// decided for itself, so only the order of its own charges counts, and that stays.
+    pub(super) fn gather(&mut self) {
+        self.budgets
+            .sort_by(|one, other| one.asked().cmp(other.asked()));
+    }
+
+    /// What the script is told of budgets that were gathered.
     pub(super) fn arguments(&self) -> Vec<u64> {
         let mut arguments = Vec::new();
-        for budget in &self.budgets {
-            arguments.extend([budget.length_ms, budget.runs.len() as u64]);
-            for run in &budget.runs {
-                arguments.extend([run.limit, run.cost, run.callers.len() as u64]);
-            }
+        let are_asked_the_same = |one: &Budget, other: &Budget| one.asked().eq(other.asked());
+        for group in self.budgets.chunk_by(are_asked_the_same) {
+            arguments.push(group.len() as u64);
+            arguments.extend(group[0].asked());
         }
         arguments
     }
@@ -159,6 +166,17 @@ impl Batch {
         for (run, parts) in runs.into_iter().zip(parts.chunks_exact(PER_RUN)) {
             run.tell(parts);
         }
+    }
+}
+
+impl Budget {
+    /// What the script is told of it, beside its key: length, number of runs, and each of them.
+    fn asked(&self) -> impl Iterator<Item = u64> + '_ {
+        let runs = self.runs.iter();
+        let runs = runs.flat_map(|run| [run.limit, run.cost, run.callers.len() as u64]);
+        [self.length_ms, self.runs.len() as u64]
+            .into_iter()
+            .chain(runs)
     }
 }
 

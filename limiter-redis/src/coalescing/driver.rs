@@ -31,6 +31,7 @@ pub(super) async fn drive<C: ConnectionLike + Clone + Send>(queue: Driven, conne
 }
 
 async fn send<C: ConnectionLike + Send>(connection: C, mut batch: Batch, _under_way: UnderWay) {
+    batch.gather();
     let keys = batch.keys();
     if batch.is_alone() {
         let arguments = batch.arguments_alone();

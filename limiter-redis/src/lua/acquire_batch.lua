@@ -1,10 +1,11 @@
 -- Driver: decides many charges, each for itself, in the order in which they came.
 --
--- KEYS    the budgets, each once.
--- ARGV    for each key: length, number of runs; then for each of its runs: limit, cost, times. A run
---         is as many equal charges in a row. All as decimal digits.
+-- KEYS    the budgets, each once; those that are asked the same stand together.
+-- ARGV    for each such group: number of keys, length, number of runs; then for each run: limit, cost,
+--         times. A run is as many equal charges in a row. All as decimal digits. Most budgets are asked
+--         the same, and every argument is work for the server.
 -- Units   limit, cost and total in units of the policy; length and what is left in milliseconds.
--- Reply   three values for each run, in order:
+-- Reply   three values for each run of each key, in order:
 --         admitted, total, left until the window's last millisecond, or -2 where none is open: so
 --         many of the run were charged, its first ones, and total is what is charged after them. The
 --         others were denied.
@@ -18,34 +19,19 @@
 
 local reply, filled = {}, 0
 
-local function tell(admitted, total, left_ms)
-  reply[filled + 1], reply[filled + 2], reply[filled + 3] = admitted, total, left_ms
-  filled = filled + 3
-end
-
--- Budgets of one policy say the same numbers, and reading one costs more than looking it up.
-local numbers = {}
-local function number_of(text)
-  local number = numbers[text]
-  if not number then
-    number = tonumber(text)
-    numbers[text] = number
+-- Charges with one command; what is wrong where the server refuses it.
+local function write(key, stored, sum_text, length_ms)
+  local written
+  if stored then
+    written = redis.pcall('INCRBY', key, sum_text)
+  else
+    written = redis.pcall('SET', key, sum_text, 'PX', length_ms)
   end
-  return number
+  return type(written) == 'table' and written.err
 end
 
--- How many of `times` equal charges there is room for, and the total after them.
-local function judge_run(total, limit, cost, times)
-  local admitted = 0
-  while admitted < times and judge(total, limit, cost) do
-    total, admitted = (total or 0) + cost, admitted + 1
-  end
-  return admitted, total
-end
-
--- Decides the runs from `first` to `last` of one budget. Returns a verdict and its reason where
--- there is no decision on them.
-local function decide(key, counter, length_ms, first, last)
+-- Decides `runs` on one budget. Returns a verdict and its reason where there is no decision on them.
+local function decide(key, counter, length_ms, runs)
   local stored, left_ms, wrong
   if counter then
     stored, left_ms, wrong = read_stored(key, counter)
@@ -58,26 +44,31 @@ local function decide(key, counter, length_ms, first, last)
     end
     return -1, wrong
   end
-  local total, before = stored, filled
-  for run = first, last, 3 do
-    local limit, cost, times = number_of(ARGV[run]), number_of(ARGV[run + 1]), number_of(ARGV[run + 2])
-    local admitted
-    admitted, total = judge_run(total, limit, cost, times)
-    tell(admitted, total or 0, left_ms or (total and number_of(length_ms)) or -2)
+  local total, before = stored or 0, filled
+  for at = 1, #runs do
+    local run = runs[at]
+    local limit, cost, times = run.limit, run.cost, run.times
+    local admitted = 0
+    -- As `judge` says it.
+    while admitted < times and cost <= limit - total do
+      total, admitted = total + cost, admitted + 1
+    end
+    reply[filled + 1], reply[filled + 2] = admitted, total
+    reply[filled + 3] = left_ms or (total > 0 and length_ms) or -2
+    filled = filled + 3
   end
-  local sum = (total or 0) - (stored or 0)
+  local sum = total - (stored or 0)
   if sum == 0 then
     return nil
   end
-  local first_cost = ARGV[first + 1]
-  local sum_text = sum == number_of(first_cost) and first_cost or string.format('%.0f', sum)
-  local written, why = pcall(charge, key, stored, left_ms, sum_text, length_ms)
-  if written then
-    return nil
+  local first = runs[1]
+  local sum_text = sum == first.cost and first.cost_text or string.format('%.0f', sum)
+  local refused = write(key, stored, sum_text, length_ms)
+  if refused then
+    -- The runs are told something else, in the same places.
+    filled = before
+    return -2, refused
   end
-  -- The runs are told something else, in the same places.
-  filled = before
-  return -2, type(why) == 'table' and why.err or tostring(why)
 end
 
 -- A user who may not run MGET reads one by one.
@@ -86,16 +77,29 @@ if counters.err then
   counters = {}
 end
 
-local at = 1
-for place = 1, #KEYS do
-  local first = at + 2
-  local last = first + 3 * number_of(ARGV[at + 1]) - 1
-  local verdict, reason = decide(KEYS[place], counters[place], ARGV[at], first, last)
-  if verdict then
-    for _ = first, last, 3 do
-      tell(verdict, reason, 0)
+local place, at = 0, 1
+while place < #KEYS do
+  local keys, length_ms = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
+  local runs = {}
+  at = at + 3
+  for number = 1, tonumber(ARGV[at - 1]) do
+    runs[number] = {
+      limit = tonumber(ARGV[at]),
+      cost = tonumber(ARGV[at + 1]),
+      cost_text = ARGV[at + 1],
+      times = tonumber(ARGV[at + 2]),
+    }
+    at = at + 3
+  end
+  for of_group = place + 1, place + keys do
+    local verdict, reason = decide(KEYS[of_group], counters[of_group], length_ms, runs)
+    if verdict then
+      for _ = 1, #runs do
+        reply[filled + 1], reply[filled + 2], reply[filled + 3] = verdict, reason, 0
+        filled = filled + 3
+      end
     end
   end
-  at = last + 1
+  place = place + keys
 end
 return reply

@@ -32,7 +32,7 @@ end
 -- The number that stored text is; nil for everything that `digits` does not write. tonumber alone
 -- would take '0x10', '1e3', ' 5 ' and 'nan'.
 local function whole(text)
-  if not text or #text > 16 or not string.find(text, '^[0-9]+$') or string.find(text, '^0.') then
+  if not text or #text > 16 or not string.find(text, '^[1-9][0-9]*$') and text ~= '0' then
     return nil
   end
   local number = tonumber(text)

@@ -18,8 +18,7 @@
 local function read_stored(key, stored)
   -- tonumber would also take '0x10', '1e3', ' 5 ' and 'nan', which INCRBY refuses. Sixteen digits
   -- hold every allowed count, and every larger one of them still compares as larger.
-  local digits = #stored
-  if digits > 16 or not string.find(stored, '^[0-9]+$') or digits > 1 and string.byte(stored) == 48 then
+  if #stored > 16 or not string.find(stored, '^[1-9][0-9]*$') and stored ~= '0' then
     return nil, nil, 'not a count'
   end
   local total = tonumber(stored)
