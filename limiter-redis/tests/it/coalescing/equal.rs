@@ -16,8 +16,12 @@ type Asked = (usize, usize, u64);
 
 const LIMITS: [u64; 3] = [0, 7, 20];
 
+/// Few budgets that are asked for much, or many that are asked the same.
 fn asked() -> impl Strategy<Value = Vec<Asked>> {
-    prop::collection::vec((0..6_usize, 0..LIMITS.len(), 1..9_u64), 1..120)
+    prop_oneof![
+        prop::collection::vec((0..6_usize, 0..LIMITS.len(), 1..9_u64), 1..120),
+        prop::collection::vec((0..60_usize, 1..LIMITS.len(), Just(3)), 1..120),
+    ]
 }
 
 const LENGTH: Duration = Duration::from_millis(100);
