@@ -102,14 +102,14 @@ fn contestant<'a, K: Sync>(
 fn with_texts(keys: &[String], work: &Work) -> Vec<Measured> {
     let limit = work.limit;
     let all = vec![
-        contestant("limiter-memory", Ours::new(limit, MILLION), keys, work),
+        contestant("limiter-memory", Ours::new(limit, 0), keys, work),
         contestant(
             "… by trait",
-            OursByTrait(Ours::new(limit, MILLION)),
+            OursByTrait(Ours::new(limit, 0)),
             keys,
             work,
         ),
-        contestant("… by dyn", OursByDyn::new(limit, MILLION), keys, work),
+        contestant("… by dyn", OursByDyn::new(limit, 0), keys, work),
         contestant("governor String", GovernorString::new(limit), keys, work),
         contestant("rate-net", RateNet::new(limit), keys, work),
         contestant("mailrs", Mailrs::new(limit), keys, work),
@@ -121,7 +121,7 @@ fn with_texts(keys: &[String], work: &Work) -> Vec<Measured> {
 fn with_numbers(keys: &[u64], work: &Work) -> Vec<Measured> {
     let limit = work.limit;
     let all = vec![
-        contestant("limiter-memory", Ours::new(limit, MILLION), keys, work),
+        contestant("limiter-memory", Ours::new(limit, 0), keys, work),
         contestant("governor u64", GovernorU64::new(limit), keys, work),
         contestant(
             "governor u64 + ahash",
