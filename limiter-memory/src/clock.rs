@@ -22,10 +22,13 @@ use limiter_core::{Clock, SystemClock, Timestamp};
 pub struct CounterClock {
     counter: quanta::Clock,
     begun: Begun,
-    /// What is to be added to the counter's time, in nanoseconds.
-    correction_ns: AtomicI64,
-    /// The counter's time at which the next correction is due, in nanoseconds.
-    due_ns: AtomicU64,
+    /// Milliseconds in a tick, times 2^64: so one multiplication, of which the upper half is kept, makes
+    /// milliseconds of ticks.
+    ms_per_tick: u64,
+    /// What is to be added to the ticks since the beginning.
+    correction: AtomicI64,
+    /// The tick at which the next correction is due.
+    due: AtomicU64,
 }
 
 /// One instant, on all clocks.
@@ -36,8 +39,10 @@ struct Begun {
     wall: Timestamp,
 }
 
-const NS_PER_MS: u64 = 1_000_000;
-const NS_PER_SECOND: u64 = 1_000_000_000;
+const NS_PER_MS: u128 = 1_000_000;
+const MS_PER_SECOND: u64 = 1_000;
+/// So many ticks are at least a second, and few enough that their nanoseconds are exact.
+const MANY_TICKS: u32 = 40;
 
 impl CounterClock {
     /// A clock that starts from the present wall time. The first one of a process takes about a
@@ -53,26 +58,39 @@ impl CounterClock {
             monotonic: Instant::now(),
             wall: SystemClock::new().now(),
         };
-        Self {
+        let ns = u128::from(counter.delta_as_nanos(0, 1 << MANY_TICKS));
+        let ms_per_tick = (ns << (64 - MANY_TICKS)) / NS_PER_MS;
+        let mut clock = Self {
             counter,
             begun,
-            correction_ns: AtomicI64::new(0),
-            due_ns: AtomicU64::new(NS_PER_SECOND),
-        }
+            // A tick is far below a millisecond; a counter that stands still would be no counter.
+            ms_per_tick: u64::try_from(ms_per_tick).unwrap_or(u64::MAX).max(1),
+            correction: AtomicI64::new(0),
+            due: AtomicU64::new(0),
+        };
+        clock.due = AtomicU64::new(begun.ticks.saturating_add(clock.ticks_of_a_second()));
+        clock
+    }
+
+    fn ticks_of_a_second(&self) -> u64 {
+        let ticks = (u128::from(MS_PER_SECOND) << 64) / u128::from(self.ms_per_tick);
+        u64::try_from(ticks).unwrap_or(u64::MAX)
     }
 
     /// Compares the clocks, unless somebody else does.
     #[cold]
-    fn correct(&self, counted_ns: u64, due_ns: u64) {
-        let next_ns = counted_ns.saturating_add(NS_PER_SECOND);
-        let mine = self
-            .due_ns
-            .compare_exchange(due_ns, next_ns, Relaxed, Relaxed);
+    fn correct(&self, ticks: u64, due: u64) {
+        let next = ticks.saturating_add(self.ticks_of_a_second());
+        let mine = self.due.compare_exchange(due, next, Relaxed, Relaxed);
         if mine.is_ok() {
-            let elapsed_ns = u64::try_from(self.begun.monotonic.elapsed().as_nanos());
-            let elapsed_ns = elapsed_ns.unwrap_or(u64::MAX);
-            let correction_ns = elapsed_ns.wrapping_sub(counted_ns).cast_signed();
-            self.correction_ns.store(correction_ns, Relaxed);
+            let elapsed_ns = self.begun.monotonic.elapsed().as_nanos();
+            // 2^64 ns are 584 years.
+            let elapsed_ns = u128::from(u64::try_from(elapsed_ns).unwrap_or(u64::MAX));
+            let right = (elapsed_ns << 64) / NS_PER_MS / u128::from(self.ms_per_tick);
+            let right = u64::try_from(right).unwrap_or(u64::MAX);
+            let counted = ticks.saturating_sub(self.begun.ticks);
+            let correction = right.wrapping_sub(counted).cast_signed();
+            self.correction.store(correction, Relaxed);
         }
     }
 }
@@ -87,14 +105,16 @@ impl Clock for CounterClock {
     #[inline]
     fn now(&self) -> Timestamp {
         let ticks = self.counter.raw();
-        let counted_ns = self.counter.delta_as_nanos(self.begun.ticks, ticks);
-        let due_ns = self.due_ns.load(Relaxed);
-        if counted_ns >= due_ns {
-            self.correct(counted_ns, due_ns);
+        let due = self.due.load(Relaxed);
+        if ticks >= due {
+            self.correct(ticks, due);
         }
-        let correction_ns = self.correction_ns.load(Relaxed);
-        let elapsed_ns = counted_ns.saturating_add_signed(correction_ns);
-        self.begun.wall.plus_millis(elapsed_ns / NS_PER_MS)
+        let correction = self.correction.load(Relaxed);
+        // A counter that another core has ahead of this one shows no time before the beginning.
+        let counted = ticks.saturating_sub(self.begun.ticks);
+        let counted = u128::from(counted.saturating_add_signed(correction));
+        let elapsed_ms = (counted * u128::from(self.ms_per_tick)) >> 64;
+        self.begun.wall.plus_millis(elapsed_ms as u64)
     }
 }
 
@@ -126,16 +146,20 @@ mod tests {
     #[test]
     fn a_counter_that_is_an_hour_off_is_corrected_within_a_second() {
         let (mut counter, system) = (CounterClock::new(), SystemClock::new());
-        let hour_ns = 3600 * NS_PER_SECOND;
-        counter.correction_ns = AtomicI64::new(hour_ns.cast_signed());
+        let second = counter.ticks_of_a_second();
+        counter.correction = AtomicI64::new(3600 * second.cast_signed());
         assert!(differ_by_ms(&counter, &system) > 3_500_000);
-        counter.due_ns = AtomicU64::new(0);
+        counter.due = AtomicU64::new(0);
         assert!(differ_by_ms(&counter, &system) < NEAR_MS);
-        let (due_ns, correction_ns) = (counter.due_ns.into_inner(), counter.correction_ns);
-        assert!(
-            (NS_PER_SECOND..2 * NS_PER_SECOND).contains(&due_ns),
-            "{due_ns}"
-        );
-        assert!(correction_ns.into_inner().unsigned_abs() < NEAR_MS * NS_PER_MS);
+        let (due, correction) = (counter.due.into_inner(), counter.correction.into_inner());
+        assert!((second..2 * second).contains(&(due - counter.begun.ticks)));
+        assert!(correction.unsigned_abs() < second);
+    }
+
+    #[test]
+    fn a_second_of_ticks_is_a_second() {
+        let clock = CounterClock::new();
+        let ns = clock.counter.delta_as_nanos(0, clock.ticks_of_a_second());
+        assert!(ns.abs_diff(1_000_000_000) < 10, "{ns}");
     }
 }

@@ -44,6 +44,7 @@ impl<C: Clock> StoreTime<C> {
     ///
     /// *Unavailable* where the clock shows an instant whose deadlines could not be stored; that
     /// reading does not become store time.
+    #[inline]
     pub(crate) fn moment(&self) -> Result<Moment, Error> {
         let shown = self.clock.now();
         if shown > LATEST {

@@ -103,12 +103,7 @@ fn with_texts(keys: &[String], work: &Work) -> Vec<Measured> {
     let limit = work.limit;
     let all = vec![
         contestant("limiter-memory", Ours::new(limit, 0), keys, work),
-        contestant(
-            "… by trait",
-            OursByTrait(Ours::new(limit, 0)),
-            keys,
-            work,
-        ),
+        contestant("… by trait", OursByTrait(Ours::new(limit, 0)), keys, work),
         contestant("… by dyn", OursByDyn::new(limit, 0), keys, work),
         contestant("governor String", GovernorString::new(limit), keys, work),
         contestant("rate-net", RateNet::new(limit), keys, work),
