@@ -8,6 +8,7 @@
 #![allow(clippy::disallowed_methods)]
 #![allow(missing_docs)] // A program: nothing of it is public.
 
+mod goals;
 mod machine;
 mod memory;
 mod page;

@@ -2,6 +2,7 @@
 
 use super::limiters::{Actix, GovernorAhash, GovernorString, Limiter, Mailrs, Ours, RateNet};
 use super::workloads::texts;
+use crate::goals::{Bound, Goal};
 use crate::page::table;
 
 const COUNTS: [usize; 3] = [900_000, 1_000_000, 1_800_000];
@@ -19,10 +20,10 @@ fn bytes_each<K, L: Limiter<K>>(make: impl FnOnce() -> L, keys: &[K]) -> f64 {
     allocated.bytes_current as f64 / keys.len() as f64
 }
 
-pub(super) fn section() -> String {
+pub(super) fn section() -> (String, Vec<Goal>) {
     eprintln!("memory: bytes");
     let (texts, numbers) = (texts(1_800_000), (0..1_800_000).collect::<Vec<u64>>());
-    let mut rows = Vec::new();
+    let (mut rows, mut goals) = (Vec::new(), Vec::new());
     for count in COUNTS {
         let (texts, numbers) = (&texts[..count], &numbers[..count]);
         let held = [
@@ -54,6 +55,12 @@ pub(super) fn section() -> String {
             ),
         ];
         let base = held[2].1;
+        goals.push(Goal {
+            what: "bytes, of governor `String`",
+            work: format!("{count} budgets"),
+            bound: Bound::AtMost(1.0),
+            measured: held[0].1 / base,
+        });
         rows.extend(held.map(|(name, bytes)| {
             vec![
                 count.to_string(),
@@ -69,5 +76,6 @@ pub(super) fn section() -> String {
         "bytes a budget",
         "of governor `String`",
     ];
-    format!("## Bytes a budget\n\n{}", table(&head, &rows))
+    let section = format!("## Bytes a budget\n\n{}", table(&head, &rows));
+    (section, goals)
 }

@@ -5,7 +5,12 @@ mod limiters;
 mod pauses;
 mod workloads;
 
+use crate::goals;
+
 /// The section of the page.
 pub(crate) fn section() -> String {
-    [workloads::section(), bytes::section(), pauses::section()].concat()
+    let parts = [workloads::section(), bytes::section(), pauses::section()];
+    let (sections, goals): (Vec<String>, Vec<_>) = parts.into_iter().unzip();
+    let goals: Vec<_> = goals.into_iter().flatten().collect();
+    goals::section(&goals) + &sections.concat()
 }

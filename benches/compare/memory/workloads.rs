@@ -11,6 +11,7 @@ use super::limiters::{
     Actix, GovernorAhash, GovernorString, GovernorU64, Limiter, Mailrs, Ours, OursByDyn,
     OursByTrait, RateNet,
 };
+use crate::goals::{Bound, Goal};
 use crate::page::table;
 use crate::rounds::{Contestant, Measured, measure};
 
@@ -28,6 +29,12 @@ struct Work {
     order: Vec<u32>,
     threads: usize,
     limit: u32,
+}
+
+impl Work {
+    fn is_hot(&self) -> bool {
+        self.order.iter().all(|key| *key == self.order[0])
+    }
 }
 
 fn uniform(keys: usize) -> Vec<u32> {
@@ -102,10 +109,10 @@ fn contestant<'a, K: Sync>(
 fn with_texts(keys: &[String], work: &Work) -> Vec<Measured> {
     let limit = work.limit;
     let all = vec![
-        contestant("limiter-memory", Ours::new(limit, 0), keys, work),
+        contestant(OURS, Ours::new(limit, 0), keys, work),
         contestant("… by trait", OursByTrait(Ours::new(limit, 0)), keys, work),
         contestant("… by dyn", OursByDyn::new(limit, 0), keys, work),
-        contestant("governor String", GovernorString::new(limit), keys, work),
+        contestant(GOVERNOR, GovernorString::new(limit), keys, work),
         contestant("rate-net", RateNet::new(limit), keys, work),
         contestant("mailrs", Mailrs::new(limit), keys, work),
         contestant("actix-extensible", Actix::new(limit), keys, work),
@@ -116,14 +123,9 @@ fn with_texts(keys: &[String], work: &Work) -> Vec<Measured> {
 fn with_numbers(keys: &[u64], work: &Work) -> Vec<Measured> {
     let limit = work.limit;
     let all = vec![
-        contestant("limiter-memory", Ours::new(limit, 0), keys, work),
+        contestant(OURS, Ours::new(limit, 0), keys, work),
         contestant("governor u64", GovernorU64::new(limit), keys, work),
-        contestant(
-            "governor u64 + ahash",
-            GovernorAhash::new(limit),
-            keys,
-            work,
-        ),
+        contestant(GOVERNOR_AHASH, GovernorAhash::new(limit), keys, work),
         contestant("rate-net", RateNet::new(limit), keys, work),
     ];
     measure(all, ROUNDS)
@@ -152,7 +154,7 @@ fn insertions(keys: &[String]) -> Vec<Measured> {
             move || Ours::new(5, count),
             keys,
         ),
-        inserted("governor String", || GovernorString::new(5), keys),
+        inserted(GOVERNOR, || GovernorString::new(5), keys),
         inserted("rate-net", || RateNet::new(5), keys),
         inserted("mailrs", || Mailrs::new(5), keys),
         inserted("actix-extensible", || Actix::new(5), keys),
@@ -160,54 +162,89 @@ fn insertions(keys: &[String]) -> Vec<Measured> {
     measure(all, ROUNDS)
 }
 
+const OURS: &str = "limiter-memory";
+const GOVERNOR: &str = "governor String";
+const GOVERNOR_AHASH: &str = "governor u64 + ahash";
+
+fn of<'a>(measured: &'a [Measured], name: &str) -> &'a Measured {
+    let found = measured.iter().find(|one| one.name == name);
+    found.expect("one of them")
+}
+
 fn rows(work: &str, measured: &[Measured], base: &str) -> Vec<Vec<String>> {
-    let base = measured.iter().find(|one| one.name == base);
-    let base = base.expect("one of them").median_ns;
+    let base = of(measured, base);
     let row = |one: &Measured| {
         vec![
             work.to_owned(),
             one.name.clone(),
             one.shown(),
-            format!("{:.2}", one.median_ns / base),
+            format!("{:.2}", one.ratio_to(base)),
         ]
     };
     measured.iter().map(row).collect()
 }
 
-pub(super) fn section() -> String {
+/// What is aimed at where identities are text, through the concrete type.
+fn goals_for_texts(work: &Work, measured: &[Measured]) -> Vec<Goal> {
+    let ours = of(measured, OURS);
+    let peers = measured
+        .iter()
+        .filter(|one| !one.name.starts_with(['l', '…']));
+    let ratios = peers.map(|peer| ours.ratio_to(peer));
+    let goal = |what, bound, measured| Goal {
+        what,
+        work: work.name.to_owned(),
+        bound: Bound::AtMost(bound),
+        measured,
+    };
+    let best = ratios.fold(0.0, f64::max);
+    if work.threads > 1 {
+        let bound = if work.is_hot() { 0.8 } else { 1.0 };
+        return vec![goal("time, of the best peer", bound, best)];
+    }
+    let bound = if work.is_hot() { 0.6 } else { 0.75 };
+    vec![
+        goal(
+            "time, of governor `String`",
+            bound,
+            ours.ratio_to(of(measured, GOVERNOR)),
+        ),
+        goal("time, of the best peer", 1.0, best),
+    ]
+}
+
+fn goal_for_numbers(work: &Work, measured: &[Measured]) -> Goal {
+    Goal {
+        what: "time, of governor `u64` + ahash",
+        work: work.name.to_owned(),
+        bound: Bound::AtMost(1.3),
+        measured: of(measured, OURS).ratio_to(of(measured, GOVERNOR_AHASH)),
+    }
+}
+
+pub(super) fn section() -> (String, Vec<Goal>) {
     let texts = texts(MILLION);
     let numbers: Vec<u64> = (0..MILLION as u64).map(|number| number * 7919).collect();
     let (mut by_text, mut by_number) = (Vec::new(), Vec::new());
+    let (mut goals, mut for_numbers) = (Vec::new(), Vec::new());
     for work in works() {
         eprintln!("memory: {}", work.name);
-        by_text.extend(rows(
-            work.name,
-            &with_texts(&texts, &work),
-            "governor String",
-        ));
-        by_number.extend(rows(
-            work.name,
-            &with_numbers(&numbers, &work),
-            "governor u64 + ahash",
-        ));
+        let measured = with_texts(&texts, &work);
+        by_text.extend(rows(work.name, &measured, GOVERNOR));
+        goals.extend(goals_for_texts(&work, &measured));
+        let measured = with_numbers(&numbers, &work);
+        by_number.extend(rows(work.name, &measured, GOVERNOR_AHASH));
+        for_numbers.push(goal_for_numbers(&work, &measured));
     }
+    goals.extend(for_numbers);
     eprintln!("memory: insertions");
     let inserted = insertions(&texts[..500_000]);
-    by_text.extend(rows("500 k new keys", &inserted, "governor String"));
-    format!(
+    by_text.extend(rows("500 k new keys", &inserted, GOVERNOR));
+    let head = |base| ["work", "limiter", "ns a decision", base];
+    let section = format!(
         "## Identities of 15 bytes\n\n{}## Identities that are integers\n\n{}",
-        table(
-            &["work", "limiter", "ns a decision", "of governor `String`"],
-            &by_text
-        ),
-        table(
-            &[
-                "work",
-                "limiter",
-                "ns a decision",
-                "of governor `u64` + ahash"
-            ],
-            &by_number
-        ),
-    )
+        table(&head("of governor `String`"), &by_text),
+        table(&head("of governor `u64` + ahash"), &by_number),
+    );
+    (section, goals)
 }

@@ -1,43 +1,8 @@
-//! What was aimed at, beside what was measured.
+//! What was aimed at on Redis.
 
 use super::remembered::Remembered;
 use super::workloads::{COALESCING, Heavy, Keys, Outcome, PLAIN, RAW, Work};
-use crate::page::table;
-
-/// A bound on a ratio.
-enum Bound {
-    AtMost(f64),
-    AtLeast(f64),
-}
-
-impl Bound {
-    fn holds(&self, ratio: f64) -> bool {
-        match self {
-            Self::AtMost(bound) => ratio <= *bound,
-            Self::AtLeast(bound) => ratio >= *bound,
-        }
-    }
-}
-
-impl std::fmt::Display for Bound {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::AtMost(bound) => write!(f, "≤ {bound}"),
-            Self::AtLeast(bound) => write!(f, "≥ {bound}"),
-        }
-    }
-}
-
-fn row(what: &str, work: Work, bound: &Bound, ratio: f64) -> Vec<String> {
-    let met = if bound.holds(ratio) { "yes" } else { "**no**" };
-    vec![
-        what.to_owned(),
-        work.to_string(),
-        bound.to_string(),
-        format!("{ratio:.2}"),
-        met.to_owned(),
-    ]
-}
+use crate::goals::{self, Bound, Goal};
 
 /// The gain that combining should bring.
 fn gain(work: Work) -> f64 {
@@ -53,22 +18,24 @@ pub(super) fn section(outcomes: &[Outcome], remembered: &[Remembered]) -> String
     let latency = outcomes
         .iter()
         .filter(|outcome| outcome.work.callers == 1)
-        .map(|outcome| {
-            let ratio = outcome.of(PLAIN).ratio_to(outcome.of(RAW));
-            let what = "latency, `RedisStore` of raw";
-            row(what, outcome.work, &Bound::AtMost(1.1), ratio)
+        .map(|outcome| Goal {
+            what: "latency, `RedisStore` of raw",
+            work: outcome.work.to_string(),
+            bound: Bound::AtMost(1.1),
+            measured: outcome.of(PLAIN).ratio_to(outcome.of(RAW)),
         });
-    let throughput = outcomes.iter().map(|outcome| {
-        let ratio = outcome.of(PLAIN).ratio_to(outcome.of(COALESCING));
-        let what = "speed, `CoalescingStore` of `RedisStore`";
-        let bound = Bound::AtLeast(gain(outcome.work));
-        row(what, outcome.work, &bound, ratio)
+    let throughput = outcomes.iter().map(|outcome| Goal {
+        what: "speed, `CoalescingStore` of `RedisStore`",
+        work: outcome.work.to_string(),
+        bound: Bound::AtLeast(gain(outcome.work)),
+        measured: outcome.of(PLAIN).ratio_to(outcome.of(COALESCING)),
     });
-    let remembered = remembered.iter().map(|one| {
-        let what = "speed, `RememberingStore` of `RedisStore`";
-        row(what, one.work, &Bound::AtLeast(50.0), one.gain())
+    let remembered = remembered.iter().map(|one| Goal {
+        what: "speed, `RememberingStore` of `RedisStore`",
+        work: one.work.to_string(),
+        bound: Bound::AtLeast(50.0),
+        measured: one.gain(),
     });
-    let rows: Vec<Vec<String>> = latency.chain(throughput).chain(remembered).collect();
-    let head = ["what", "work", "goal", "measured", "met"];
-    format!("## Goals\n\n{}", table(&head, &rows))
+    let goals: Vec<Goal> = latency.chain(throughput).chain(remembered).collect();
+    goals::section(&goals)
 }
