@@ -104,6 +104,8 @@
 //! - **One history.** All callers ask for the same cost, of one budget or of the same budgets. Where
 //!   there are several, all are judged on the one history of admissions. A subject that does not say
 //!   what it promises, and every script, is judged as a first-arrival window.
+//! - **Waste** is counted where a client sends for itself. What a driver sends for several (the store
+//!   `coalescing`) is charged to no one of them, so what it charges in vain does not show as waste.
 //! - **Renewals** of leases are not judged: no subject renews.
 //! - **Time** stands still unless it is moved: to a deadline that somebody could notice, or 1 ms
 //!   past it. A bucket has such an instant for each call's worth that comes back, 16 at most. A

@@ -62,6 +62,13 @@ pub(super) fn run(arguments: &ReplayArguments) -> Result<u8, String> {
         .token
         .parse()
         .map_err(|error| format!("{error}"))?;
+    if let (Some(path), false) = (&arguments.script, token.script.is_some()) {
+        return Err(format!(
+            "the token is of the store {}, which has no file: leave out --script {}",
+            token.subject,
+            path.display()
+        ));
+    }
     let script = arguments.script.as_deref().map(read_script).transpose()?;
     let scenario = token.scenario(script.as_deref())?;
     match &arguments.server {

@@ -1,5 +1,6 @@
 //! Results in words and numbers, for people and for programs.
 
+mod brief;
 mod cell;
 mod exploration;
 mod matrix;

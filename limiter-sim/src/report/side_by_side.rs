@@ -3,6 +3,7 @@
 use comfy_table::Cell;
 
 use super::Style;
+use super::brief::{brief, note};
 use super::story::verdict;
 use super::table::table;
 use crate::process::Outcome;
@@ -34,14 +35,14 @@ pub(crate) fn side_by_side(scenario: &Scenario, reality: &Reality, style: Style)
                 Some(real) => [
                     replies(&real.replies),
                     words(&real.outcomes),
-                    real.stored.clone(),
+                    brief(&real.stored),
                 ],
                 None => ["not possible".to_owned(), String::new(), String::new()],
             };
             vec![
                 format!("{}{sign}", number + 1),
                 step.actor.clone(),
-                step.command.clone(),
+                brief(&step.command),
                 step.reply.clone(),
                 step.outcome.clone(),
                 reply,
@@ -66,8 +67,9 @@ pub(crate) fn side_by_side(scenario: &Scenario, reality: &Reality, style: Style)
         (false, true) => "there is no violation",
     };
     format!(
-        "{}\nmodel: {}\n{}: {}\n{agreement}; {shown}\n",
+        "{}{}\nmodel: {}\n{}: {}\n{agreement}; {shown}\n",
         table(&head, rows, style),
+        note(reality.model.steps.iter().map(|step| &step.command)),
         verdict(scenario, &reality.model.figures),
         reality.server,
         verdict(scenario, &reality.figures),

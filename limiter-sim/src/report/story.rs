@@ -3,6 +3,7 @@
 use comfy_table::Cell;
 
 use super::Style;
+use super::brief::{brief, note};
 use super::table::table;
 use crate::scenario::Scenario;
 use crate::search::{Figures, Findings, Verdict};
@@ -84,10 +85,10 @@ pub(crate) fn steps(steps: &[Step], style: Style) -> String {
             (number + 1).to_string(),
             step.at_ms.to_string(),
             step.actor.clone(),
-            step.command.clone(),
+            brief(&step.command),
             step.reply.clone(),
             step.outcome.clone(),
-            step.stored.clone(),
+            brief(&step.stored),
             step.admitted.to_string(),
             step.waste.to_string(),
         ]
@@ -95,7 +96,8 @@ pub(crate) fn steps(steps: &[Step], style: Style) -> String {
         .map(Cell::new)
         .collect()
     });
-    table(&head, rows, style)
+    let texts = steps.iter().flat_map(|step| [&step.command, &step.stored]);
+    table(&head, rows, style) + note(texts)
 }
 
 /// What a replay did, with its verdict.

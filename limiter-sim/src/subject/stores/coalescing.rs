@@ -27,7 +27,8 @@ impl Subject for Coalescing {
     }
 
     fn about(&self) -> &str {
-        "limiter-redis, with the concurrent calls of each process combined into one script"
+        "limiter-redis, with the concurrent calls of each process combined into one script; what that \
+         charges and tells nobody is not counted as waste"
     }
 
     fn process(&self, env: &Env) -> Box<dyn Program> {

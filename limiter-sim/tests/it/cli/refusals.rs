@@ -89,3 +89,14 @@ fn a_token_that_was_cut_or_changed_anywhere_is_refused() {
         is_refused(&format!("replay {changed}"), "");
     }
 }
+
+#[test]
+fn a_script_that_a_token_has_no_use_for_is_refused() {
+    let found = run("explore --store split --workers 2 --limit 1 --json");
+    let found: serde_json::Value = serde_json::from_str(&found.out).unwrap();
+    let token = found["token"].as_str().unwrap();
+    is_refused(
+        &format!("replay {token} --script x.lua"),
+        "leave out --script x.lua",
+    );
+}
