@@ -104,6 +104,9 @@
 //! - **One history.** All callers ask for the same cost, of one budget or of the same budgets. Where
 //!   there are several, all are judged on the one history of admissions. A subject that does not say
 //!   what it promises, and every script, is judged as a first-arrival window.
+//! - **A script that never returns** is stopped after 10,000,000 instructions of its own. One call of a
+//!   library function counts as one, so a pattern that backtracks for ever is not stopped; nor is it by a
+//!   real server.
 //! - **Waste** is counted where a client sends for itself. What a driver sends for several (the store
 //!   `coalescing`) is charged to no one of them, so what it charges in vain does not show as waste.
 //! - **Renewals** of leases are not judged: no subject renews.

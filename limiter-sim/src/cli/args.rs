@@ -81,7 +81,8 @@ pub(super) struct ExploreArguments {
 pub(super) struct ScriptArguments {
     /// The script
     file: PathBuf,
-    /// A key, in the order of KEYS; may hold {worker}, {attempt}, {now_ms}, {now_s}, {random}
+    /// A key, in the order of KEYS; may hold {worker}, {attempt}, {now_ms}, {now_s}, {random}. All calls
+    /// are judged as spending one budget
     #[arg(
         long = "key",
         value_name = "KEY",
