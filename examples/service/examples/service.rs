@@ -3,16 +3,30 @@
 
 use std::env;
 use std::error::Error;
+use std::process::ExitCode;
 
 use limiter_core::FailureMode;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use service_example::{Limits, in_memory, on_redis, service};
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("service: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run() -> Result<(), Box<dyn Error>> {
     let metrics = PrometheusBuilder::new().install_recorder()?;
     let (store, kind) = match env::var("REDIS_URL") {
-        Ok(url) => (on_redis(&url)?, "Redis"),
+        Ok(url) => {
+            let store = on_redis(&url).map_err(|error| format!("REDIS_URL: {error}"))?;
+            (store, "Redis")
+        }
         Err(_) => (in_memory(), "memory"),
     };
     let admit = match env::var("WHEN_AWAY").as_deref() {

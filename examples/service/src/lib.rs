@@ -16,7 +16,7 @@ use limiter_core::{
 use limiter_memory::MemoryStore;
 use limiter_observe::{ObservedStore, Observing};
 use limiter_redis::RedisStoreBuilder;
-use limiter_tower::{Fields, RateLimitLayer, header};
+use limiter_tower::{Fields, Head, Identify, RateLimitLayer, WithoutIdentity, header};
 use metrics_exporter_prometheus::PrometheusHandle;
 
 /// How long a caller waits for a decision.
@@ -50,8 +50,10 @@ pub struct Limits {
     pub searches_each: u64,
     /// How long such a window is.
     pub window: Duration,
-    /// Searches of all keys in one second.
+    /// Searches of all keys in one window of theirs.
     pub searches_in_all: u64,
+    /// How long that one is.
+    pub window_of_all: Duration,
     /// Exports of one key at once.
     pub exports_at_once: u64,
 }
@@ -62,6 +64,7 @@ impl Default for Limits {
             searches_each: 5,
             window: Duration::from_secs(10),
             searches_in_all: 1_000,
+            window_of_all: Duration::from_secs(1),
             exports_at_once: 2,
         }
     }
@@ -83,37 +86,46 @@ pub fn service(
         .first_arrival(limits.window)
         .build()?;
     let in_all = Policy::named("search-in-all")
-        .scope("GET /search")
+        .scope("GET /search, all keys")
         .limit(limits.searches_in_all)
-        .first_arrival(Duration::from_secs(1))
+        .first_arrival(limits.window_of_all)
         .build()?;
     let exports = Policy::named("export")
         .scope("GET /export")
+        .unit("concurrent-requests")
         .limit(limits.exports_at_once)
         .in_flight(Duration::from_secs(60))
         .build()?;
     let (permits, releaser) = Permits::new();
-    let layer = |policy: Policy| -> Result<_, Box<dyn std::error::Error>> {
+    let key = header("x-api-key")?;
+    let layer = |policy: Policy, shared: bool| -> Result<_, Box<dyn std::error::Error>> {
         let limiter = Limiter::new(Arc::clone(store), [policy])?
             .on_failure(mode())
             .with_nonces(CountingNonces::random())
             .observed_by(Observing::failure_modes());
-        let layer = RateLimitLayer::builder(limiter, header("x-api-key")?);
+        let key = key.clone();
+        let whose = move |head: &Head<'_>| (!shared).then(|| key.identity(head)).flatten();
+        let layer = RateLimitLayer::builder(limiter, whose);
+        let without_identity = match shared {
+            true => WithoutIdentity::Share,
+            false => WithoutIdentity::default(),
+        };
         Ok(layer
+            .without_identity(without_identity)
             .permits(permits.clone())
             .fields(Fields::Draft11)
             .build()?)
     };
-    let each = layer(each)?;
+    let each = layer(each, false)?;
     // A cluster cannot charge the budget of one key and that of all in one decision; two layers can,
     // at a price: what the inner one denies the outer one has charged.
-    let in_all = layer(in_all)?;
+    let in_all = layer(in_all, true)?;
     let router = Router::new()
         .route(
             "/search",
             get(search).layer::<_, Infallible>(in_all).layer(each),
         )
-        .route("/export", get(export).layer(layer(exports)?))
+        .route("/export", get(export).layer(layer(exports, false)?))
         .route("/plain", get(search))
         .route("/metrics", get(move || async move { metrics.render() }));
     Ok((router, releaser.run(Arc::clone(store))))

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use limiter_core::{BudgetStore, FailureMode};
 use limiter_tests::{Server, servers};
@@ -30,7 +31,11 @@ async fn start(store: Arc<dyn BudgetStore>, limits: Limits, admit: bool) -> Stri
 }
 
 async fn get(client: &Client, url: &str) -> Response {
-    let request = client.get(url).header("x-api-key", "alice");
+    get_as(client, url, "alice").await
+}
+
+async fn get_as(client: &Client, url: &str, key: &str) -> Response {
+    let request = client.get(url).header("x-api-key", key);
     request.send().await.expect("the service answers")
 }
 
@@ -122,6 +127,36 @@ async fn five_searches_are_answered_and_the_sixth_is_explained() {
     let problem: serde_json::Value = denied.json().await.unwrap();
     assert_eq!(problem["status"], 429);
     assert_eq!(problem["policies"][0]["name"], "search");
+}
+
+#[tokio::test]
+async fn the_limit_of_all_keys_is_one_budget_and_the_limit_of_each_is_its_own() {
+    let limits = Limits {
+        searches_each: 2,
+        searches_in_all: 3,
+        exports_at_once: 1,
+        // Equally long: what tells the budgets apart is their scope.
+        window: Duration::from_secs(60),
+        window_of_all: Duration::from_secs(60),
+    };
+    let server = redis();
+    for store in [in_memory(), on_redis(&url_of(&server)).unwrap()] {
+        let url = format!("{}/search", start(store, limits, false).await);
+        let client = Client::new();
+        let mut denied_by = Vec::new();
+        for key in ["alice", "alice", "alice", "bob", "bob", "carol"] {
+            let answer = get_as(&client, &url, key).await;
+            denied_by.push(match answer.status() {
+                StatusCode::OK => String::new(),
+                _ => {
+                    let problem: serde_json::Value = answer.json().await.unwrap();
+                    problem["policies"][0]["name"].as_str().unwrap().to_owned()
+                }
+            });
+        }
+        let all = "search-in-all";
+        assert_eq!(denied_by, ["", "", "search", "", all, all]);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -64,6 +64,12 @@ pub(crate) fn explore(scenario: &Scenario, progress: Progress<'_>) -> Result<Exp
     if findings.worst.max_admitted == 0 {
         notes.extend(never_admitted(scenario));
     }
+    if findings.worst.stuck && scenario.subject.script().is_some() {
+        notes.push(format!(
+            "when {} ms had passed nobody was admitted: is that (--window-ms) the script's own length?",
+            scenario.parameters.window_ms
+        ));
+    }
     match aside.trouble {
         Some(trouble) => Err(trouble),
         None => Ok(Explored {

@@ -16,6 +16,19 @@ fn ask<const N: usize>(node: &mut Node, words: [&str; N]) -> Reply {
 }
 
 #[test]
+fn a_script_that_takes_all_memory_is_stopped() {
+    for version in Version::ALL {
+        let mut node = Node::new(Config::new(version)).expect("valid");
+        let script = "local t = {} while true do t[#t + 1] = string.rep('x', 1000000) .. #t end";
+        assert_eq!(
+            ask(&mut node, ["EVAL", script, "0"]),
+            Reply::error("MODEL script needed more than 256 MiB"),
+        );
+        assert_eq!(ask(&mut node, ["EVAL", "return 1", "0"]), Reply::Int(1));
+    }
+}
+
+#[test]
 fn a_script_that_never_returns_is_stopped() {
     for version in Version::ALL {
         for script in [

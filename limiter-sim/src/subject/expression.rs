@@ -114,9 +114,8 @@ impl FromStr for Expression {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let clauses = text
-            .split(" and ")
-            .map(|clause| parse_clause(clause.trim()));
+        let clauses = clauses(text).into_iter();
+        let clauses = clauses.map(|clause| parse_clause(clause.trim()));
         Ok(Self {
             clauses: clauses.collect::<Result<_, _>>()?,
             text: text.to_owned(),
@@ -128,6 +127,21 @@ impl fmt::Display for Expression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
+}
+
+/// What stands between one `and` and the next; those inside of a string are part of it.
+fn clauses(text: &str) -> Vec<&str> {
+    const AND: &str = " and ";
+    let (mut clauses, mut begun) = (Vec::new(), 0);
+    for (at, and) in text.match_indices(AND) {
+        let is_quoted = text[begun..at].matches('\'').count() % 2 == 1;
+        if !is_quoted {
+            clauses.push(&text[begun..at]);
+            begun = at + and.len();
+        }
+    }
+    clauses.push(&text[begun..]);
+    clauses
 }
 
 fn parse_clause(text: &str) -> Result<Clause, String> {
@@ -202,6 +216,14 @@ mod tests {
             "reply[1][2] == 'b'",
             "*1\r\n*2\r\n$1\r\na\r\n$1\r\nb\r\n"
         ));
+    }
+
+    #[test]
+    fn an_and_inside_of_a_string_joins_nothing() {
+        let said = "reply == 'this and that'";
+        let both = format!("{said} and {said}");
+        assert!(holds(&both, "$13\r\nthis and that\r\n"));
+        assert!(!holds(&both, "$4\r\nthis\r\n"));
     }
 
     #[test]

@@ -123,6 +123,11 @@ pub(crate) fn plain(error: &mlua::Error) -> Vec<u8> {
     }
 }
 
+/// The reply to a script that ran out of memory.
+pub(crate) fn too_large(mib: usize) -> Reply {
+    Reply::error(format!("MODEL script needed more than {mib} MiB"))
+}
+
 /// The reply to a script that ended in an error.
 pub(crate) fn reply(fault: &Fault, sha: Sha, version: Version, limit: u32) -> Reply {
     if matches!(fault.kind, FaultKind::Endless) {

@@ -15,6 +15,8 @@ use crate::server::{Bytes, Reply, Version};
 
 /// How many instructions pass between two looks at the limit.
 const HOOK_INTERVAL: u32 = 1_000;
+/// What all scripts of an engine may hold at once: a server takes as much as there is, and dies.
+const MAX_MIB: usize = 256;
 /// So many compiled scripts are kept.
 const MAX_FUNCTIONS: usize = 1_000;
 
@@ -32,6 +34,7 @@ impl Vm {
     pub(crate) fn new(version: Version) -> mlua::Result<Self> {
         let libraries = StdLib::TABLE | StdLib::STRING | StdLib::MATH;
         let lua = Lua::new_with(libraries, LuaOptions::new())?;
+        lua.set_memory_limit(MAX_MIB << 20)?;
         let host: SharedHost = Rc::new(RefCell::new(Host::new(version)));
         let xpcall: Function = lua.globals().raw_get("xpcall")?;
         let globals = build(&lua, &host, version)?;
@@ -99,14 +102,18 @@ impl Vm {
             .ok_or_else(|| mlua::Error::runtime("the script is not compiled"))?;
         self.globals.raw_set("KEYS", self.words(keys)?)?;
         self.globals.raw_set("ARGV", self.words(argv)?)?;
-        let results: MultiValue = self.xpcall.call((function, &self.handler))?;
+        let results: MultiValue = match self.xpcall.call((function, &self.handler)) {
+            Err(mlua::Error::MemoryError(_)) => return Ok(errors::too_large(MAX_MIB)),
+            results => results?,
+        };
         let mut results = results.into_iter();
         if results.next() == Some(Value::Boolean(true)) {
             return convert::from_lua(&results.next().unwrap_or(Value::Nil), version);
         }
-        let fault = self.host.borrow_mut().fault.take();
-        let fault =
-            fault.ok_or_else(|| mlua::Error::runtime("a script failed without an error"))?;
+        // Lua calls no handler where it has no memory left for it.
+        let Some(fault) = self.host.borrow_mut().fault.take() else {
+            return Ok(errors::too_large(MAX_MIB));
+        };
         if version == Version::Redis70
             && matches!(fault.kind, super::host::FaultKind::Other("table", _))
         {
