@@ -55,7 +55,7 @@ pub async fn check(store: &dyn BudgetStore, time: &dyn Passage, prefix: &str) ->
     for clause in clauses() {
         lines.extend(check_clause(clause, store, time, prefix).await);
     }
-    Report::new(store.to_string(), lines)
+    Report::new(store, lines)
 }
 
 async fn check_clause(

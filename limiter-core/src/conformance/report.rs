@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{Clause, Form};
+use crate::{BudgetStore, RuleSet};
 
 /// What came of one test.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,17 +30,23 @@ pub(super) struct Line {
 #[derive(Clone, Debug)]
 pub struct Report {
     store: String,
+    keeps_a_rule: bool,
     lines: Vec<Line>,
 }
 
 impl Report {
-    pub(super) fn new(store: String, lines: Vec<Line>) -> Self {
-        Self { store, lines }
+    pub(super) fn new(store: &dyn BudgetStore, lines: Vec<Line>) -> Self {
+        Self {
+            store: store.to_string(),
+            keeps_a_rule: store.capabilities().rules != RuleSet::NONE,
+            lines,
+        }
     }
 
-    /// Whether no clause is broken.
+    /// Whether no clause is broken. A store that declares no rule at all, and so leaves out nearly
+    /// everything, has not passed.
     pub fn passed(&self) -> bool {
-        self.broken().is_empty()
+        self.keeps_a_rule && self.broken().is_empty()
     }
 
     /// The names of the clauses that are broken under any form, in the order of the list.
@@ -76,6 +83,9 @@ impl fmt::Display for Report {
             "{}: {passed} passed, {failed} failed, {skipped} skipped",
             self.store
         )?;
+        if !self.keeps_a_rule {
+            writeln!(f, "  FAILED: its capabilities name no rule that it keeps")?;
+        }
         for lines in self
             .lines
             .chunk_by(|one, next| one.clause.name() == next.clause.name())

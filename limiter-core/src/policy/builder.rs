@@ -44,7 +44,11 @@ impl Rule {
             },
             Self::TokenBucket(length, burst) => TimeRule::TokenBucket {
                 length: Length::new(length)?,
-                burst: Limit::new(burst)?,
+                burst: Limit::new(burst).map_err(|_| {
+                    Error::invalid(format!(
+                        "burst {burst} is out of bounds: allowed is 1 to the limit"
+                    ))
+                })?,
             },
             Self::InFlight(lease) => TimeRule::InFlight {
                 lease: Length::new(lease)?,

@@ -2,6 +2,9 @@
 //! breaks.
 
 use limiter_core::conformance::{Form, Manual, Report, Verdict, check, clauses};
+use limiter_core::{
+    Acquire, Budget, BudgetStore, Capabilities, Decision, Error, RuleSet, Snapshot,
+};
 
 use crate::clock;
 use crate::faults::Fault;
@@ -24,6 +27,45 @@ fn a_store_that_keeps_the_contract_passes_every_clause() {
         .tests()
         .filter(|(_, _, verdict)| matches!(verdict, Verdict::Skipped(_)));
     assert_eq!(skipped.count(), 0, "{report}");
+}
+
+/// Denies everything, and says of itself that it keeps no rule.
+#[derive(Debug)]
+struct Modest;
+
+impl std::fmt::Display for Modest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Modest")
+    }
+}
+
+#[async_trait::async_trait]
+impl BudgetStore for Modest {
+    async fn acquire(&self, request: &Acquire) -> Result<Decision, Error> {
+        request.check(&self.capabilities(), self)?;
+        unreachable!("it offers nothing")
+    }
+
+    async fn peek(&self, _: &Budget) -> Result<Snapshot, Error> {
+        Err(Error::invalid("it offers nothing"))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let mut offered = Capabilities::in_process();
+        offered.rules = RuleSet::NONE;
+        offered
+    }
+}
+
+#[test]
+fn a_store_that_says_that_it_keeps_no_rule_has_not_passed() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let report = runtime.block_on(check(&Modest, &Manual(clock()), "kit"));
+    assert!(report.broken().is_empty(), "{report}");
+    assert!(!report.passed());
+    assert!(report.to_string().contains("no rule"), "{report}");
 }
 
 #[test]

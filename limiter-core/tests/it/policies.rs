@@ -35,6 +35,8 @@ fn every_bound_is_named_where_it_is_broken() {
         "1 to the limit, 5",
     );
     refused(named("s", 5), "no time rule");
+    let bucket = named("s", 5).token_bucket(length(1), MAX_UNITS + 1);
+    refused(bucket, "burst 9007199254740992");
 }
 
 #[test]
