@@ -83,6 +83,11 @@ impl<S: BudgetStore> Limiter<S> {
         self
     }
 
+    /// Whether it brings nonces for those requests that need one and have none.
+    pub fn brings_nonces(&self) -> bool {
+        self.nonces.is_some()
+    }
+
     /// Tells `observer` what callers are told, after the failure mode: what the store itself
     /// answered, a wrapper around it can tell.
     #[must_use]

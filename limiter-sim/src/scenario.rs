@@ -324,6 +324,7 @@ impl Scenario {
 
     pub(crate) fn check(&self) -> Result<(), String> {
         self.parameters.check()?;
+        self.subject.check(&self.parameters)?;
         let bounds = self.faults.kinds.iter().map(|(_, bound)| *bound);
         if let Some(most) = bounds
             .chain([self.faults.total])

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use http::{Response, StatusCode};
-use limiter_core::{BudgetStore, Cost, Limiter, Permits, Policy, RuleKind};
+use limiter_core::{Budget, BudgetStore, Cost, Limiter, Permits, Policy, RuleKind, Together};
 
 use crate::fields::PartitionKeys;
 use crate::layer::Settings;
@@ -97,7 +97,8 @@ impl<S: BudgetStore> RateLimitLayerBuilder<S> {
     /// Checks everything and builds the layer.
     ///
     /// # Errors
-    /// Where a policy is an in-flight budget, and there is nowhere for permits to go; where responses
+    /// Where a policy is an in-flight budget, and there is nowhere for permits to go; where a policy needs
+    /// nonces, and the limiter brings none; where a request would be charged to one budget twice; where responses
     /// are to be refunded, and no policy is refundable; where a status is none of a refusal; where partition
     /// keys would be sent in fields that have no place for them; and where the store cannot keep a
     /// service-wide policy, or not all policies in one decision.
@@ -143,6 +144,7 @@ impl<S: BudgetStore> RateLimitLayerBuilder<S> {
             )));
         }
         self.check_store()?;
+        self.check_charges()?;
         Ok(RateLimitLayer {
             settings: Arc::new(self.settings),
         })
@@ -164,6 +166,50 @@ impl<S: BudgetStore> RateLimitLayerBuilder<S> {
             )));
         }
         Ok(())
+    }
+}
+
+impl<S: BudgetStore> RateLimitLayerBuilder<S> {
+    /// Whether one request can be charged to all policies as it is.
+    fn check_charges(&self) -> Result<(), UnusableLayer> {
+        let (limiter, wide) = (&self.settings.limiter, &self.settings.service_wide);
+        let own = limiter.policies();
+        let mut all = own.iter().chain(wide);
+        if let Some(policy) = all.find(|policy| policy.needs_nonce() && !limiter.brings_nonces()) {
+            return Err(UnusableLayer(format!(
+                "policy {:?} needs a nonce for each charge: give the limiter some, `with_nonces`",
+                policy.name()
+            )));
+        }
+        let shares = self.settings.without_identity == WithoutIdentity::Share;
+        let shared = wide.iter().chain(own.iter().filter(|_| shares));
+        let shared: Vec<&Policy> = shared.collect();
+        for (at, policy) in shared.iter().enumerate() {
+            let budget = Budget::shared(policy);
+            if let Some(other) = shared[..at]
+                .iter()
+                .find(|other| Budget::shared(other) == budget)
+            {
+                return Err(UnusableLayer(format!(
+                    "policies {:?} and {:?} have one budget that everybody shares: it would be charged \
+                     twice; give them scopes of their own",
+                    other.name(),
+                    policy.name()
+                )));
+            }
+        }
+        let store = limiter.store();
+        let beside = !own.is_empty() && !wide.is_empty();
+        match store.capabilities().together {
+            Together::OneIdentity if beside => Err(UnusableLayer(format!(
+                "service-wide policies beside those of an identity: {store} charges together what is of \
+                 one identity only; give them a layer of their own"
+            ))),
+            Together::BesideOneIdentity if shares => Err(UnusableLayer(format!(
+                "WithoutIdentity::Share: {store} charges what everybody shares beside an identity only"
+            ))),
+            _ => Ok(()),
+        }
     }
 }
 

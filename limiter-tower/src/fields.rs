@@ -169,12 +169,19 @@ fn historical(left: &[Left], to: &mut HeaderMap) {
     let Some(least) = left.iter().min_by_key(|left| left.remaining) else {
         return;
     };
-    to.append(
+    // These fields have one value each: of several layers the one that has least left tells it.
+    let told = to.get("x-ratelimit-remaining");
+    let told = told.and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    if told.is_some_and(|told| told <= least.remaining) {
+        return;
+    }
+    to.insert(
         "x-ratelimit-limit",
         least.budget.policy().limit().get().into(),
     );
-    to.append("x-ratelimit-remaining", least.remaining.into());
+    to.insert("x-ratelimit-remaining", least.remaining.into());
+    to.remove("x-ratelimit-reset");
     if let Some(reset) = least.reset {
-        to.append("x-ratelimit-reset", whole_seconds(reset).into());
+        to.insert("x-ratelimit-reset", whole_seconds(reset).into());
     }
 }

@@ -27,6 +27,10 @@ const RUNS_AFTER_CUT: u64 = 500;
 /// Random histories without faults whose calls must have an order.
 const ORDERED_HISTORIES: u64 = 200;
 
+/// More calls are not put in order: each is a level of the judge's recursion, and the number of orders
+/// grows with their factorial.
+const MOST_ORDERED_CALLS: u64 = 1_024;
+
 /// What a search found, and what it has to say about itself.
 pub(crate) struct Explored {
     pub(crate) findings: Findings,
@@ -52,7 +56,15 @@ pub(crate) fn explore(scenario: &Scenario, progress: Progress<'_>) -> Result<Exp
         Search::Exhaustive => exhaust(scenario, progress),
         Search::Random | Search::Pct => sampling::search(scenario, scenario.runs, progress),
     };
-    if scenario.faults.kinds.is_empty() && scenario.subject.unordered().is_none() {
+    let calls = scenario.parameters.workers as u64 * u64::from(scenario.parameters.attempts);
+    let is_ordered = scenario.faults.kinds.is_empty() && scenario.subject.unordered().is_none();
+    let mut notes: Vec<String> = Vec::new();
+    if is_ordered && calls > MOST_ORDERED_CALLS {
+        notes.push(format!(
+            "whether an order of {calls} calls explains their answers was not looked at: at most \
+             {MOST_ORDERED_CALLS} are ordered"
+        ));
+    } else if is_ordered {
         let disordered = first_that_does_not_linearize(scenario, ORDERED_HISTORIES)?;
         if let Some(history) = disordered {
             findings.has_no_order(history);
@@ -60,7 +72,7 @@ pub(crate) fn explore(scenario: &Scenario, progress: Progress<'_>) -> Result<Exp
     }
     let kinds = scenario.faults.kinds.iter().map(|(fault, _)| *fault);
     let vacuous = kinds.filter(|fault| !aside.bit.contains(fault)).collect();
-    let mut notes: Vec<String> = aside.notes.into_iter().collect();
+    notes.extend(aside.notes);
     if findings.worst.max_admitted == 0 {
         notes.extend(never_admitted(scenario));
     }

@@ -42,8 +42,12 @@ pub struct Client {
     promise: Option<Promises>,
     distinct: bool,
     unordered: Option<String>,
+    requires: Option<Arc<Requires>>,
     acquire: Arc<dyn Fn(Env) -> Attempt + Send + Sync>,
 }
+
+/// Whether client code can be called with these numbers, and which of them it cannot take.
+type Requires = dyn Fn(&Parameters) -> Result<(), String> + Send + Sync;
 
 impl Client {
     /// Client code under a name, described in one sentence. `acquire` is one acquisition.
@@ -61,6 +65,7 @@ impl Client {
             promise: None,
             distinct: false,
             unordered: None,
+            requires: None,
             acquire: Arc::new(move |env| Box::pin(acquire(env))),
         }
     }
@@ -94,6 +99,16 @@ impl Client {
         self
     }
 
+    /// Says which of a scenario's numbers it can be called with: see [`Subject::check`].
+    #[must_use]
+    pub fn requiring(
+        mut self,
+        check: impl Fn(&Parameters) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        self.requires = Some(Arc::new(check));
+        self
+    }
+
     /// Says that no two workers run with the same arguments: [`Env::class`] is the number of each.
     #[must_use]
     pub fn telling_workers_apart(mut self) -> Self {
@@ -121,6 +136,13 @@ impl Subject for Client {
 
     fn flaw(&self) -> Option<&str> {
         self.flaw.as_deref()
+    }
+
+    fn check(&self, parameters: &Parameters) -> Result<(), String> {
+        match &self.requires {
+            Some(requires) => requires(parameters),
+            None => Ok(()),
+        }
     }
 
     fn process(&self, env: &Env) -> Box<dyn Program> {

@@ -41,6 +41,14 @@ pub trait Subject: fmt::Debug + Send + Sync {
     /// The client code of one process.
     fn process(&self, env: &Env) -> Box<dyn Program>;
 
+    /// Whether it can be called with these numbers.
+    ///
+    /// # Errors
+    /// Names the number that it cannot take, and what is allowed. The scenario is not explored then.
+    fn check(&self, _parameters: &Parameters) -> Result<(), String> {
+        Ok(())
+    }
+
     /// How many clients share one process: its memory, its connections.
     fn clients_per_process(&self, _parameters: &Parameters) -> usize {
         1

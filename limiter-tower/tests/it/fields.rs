@@ -135,6 +135,29 @@ async fn the_historical_fields_are_those_of_the_policy_with_the_least_left() {
 }
 
 #[tokio::test]
+async fn of_two_layers_the_one_with_the_least_left_tells_the_historical_fields() {
+    let tight = Policy::named("tight").scope("t").limit(2);
+    let tight = tight.first_arrival(2 * MINUTE).build().unwrap();
+    let tight = by_key(store().0, [tight]).fields(Fields::Historical);
+    let wide = layer(9).fields(Fields::Historical);
+    for (outer, inner) in [(&wide, &tight), (&tight, &wide)] {
+        let service = built(outer).layer(built(inner).layer(service_fn(hello)));
+        let request = request().body(Body::default()).unwrap();
+        let answer = service.oneshot(request).await.unwrap();
+        let told = ["limit", "remaining", "reset"].map(|name| {
+            let name = format!("x-ratelimit-{name}");
+            let values = answer.headers().get_all(name).iter();
+            values
+                .map(|value| value.to_str().unwrap().to_owned())
+                .collect::<Vec<_>>()
+        });
+        assert_eq!(told[0], ["2"]);
+        assert_eq!(told[1].len(), 1);
+        assert_eq!(told[2], ["121"]);
+    }
+}
+
+#[tokio::test]
 async fn a_partition_key_tells_budgets_apart_and_nobody_by_name() {
     let told = async |key: [u8; 16], who: &str| {
         let layer = layer(9).fields(Fields::Draft11).partition_keys(key);

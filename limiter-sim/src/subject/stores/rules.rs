@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use limiter_core::{
-    Acquire, Admission, Budget, BudgetStore, Charge, Cost, Decision, Nonce, Policy, PolicyBuilder,
-    RequestId,
+    Acquire, Admission, Budget, BudgetStore, Capabilities, Charge, Cost, Decision, Error, Nonce,
+    Policy, PolicyBuilder, RequestId, RuleSet,
 };
 use limiter_redis::RedisStore;
 
@@ -22,22 +22,18 @@ const GIVES_BACK: &str = "what it gives back is no call of its own";
 /// Windows cut by the clock.
 pub(crate) fn aligned() -> Client {
     let about = "limiter-redis with windows that are cut at the multiples of their length";
-    rule("aligned", about, |env| {
-        policy(env, |built, length| built.aligned(length))
-    })
-    .promising(|parameters| Promise::Aligned {
-        limit: parameters.limit,
-        length_ms: parameters.window_ms,
+    rule("aligned", about, |built, length, _| built.aligned(length)).promising(|parameters| {
+        Promise::Aligned {
+            limit: parameters.limit,
+            length_ms: parameters.window_ms,
+        }
     })
 }
 
 /// At most the limit in every interval.
 pub(crate) fn rolling() -> Client {
     let about = "limiter-redis with at most the limit in every interval of the length";
-    rule("rolling", about, |env| {
-        policy(env, |built, length| built.rolling(length))
-    })
-    .promising(rolling_promise)
+    rule("rolling", about, ROLLING).promising(rolling_promise)
 }
 
 fn rolling_promise(parameters: &Parameters) -> Promise {
@@ -51,9 +47,8 @@ fn rolling_promise(parameters: &Parameters) -> Promise {
 pub(crate) fn token_bucket() -> Client {
     let about =
         "limiter-redis with a bucket: the limit comes back evenly, and as much can be saved up";
-    rule("token-bucket", about, |env| {
-        let burst = env.parameters().limit;
-        policy(env, |built, length| built.token_bucket(length, burst))
+    rule("token-bucket", about, |built, length, burst| {
+        built.token_bucket(length, burst)
     })
     .promising(|parameters| Promise::TokenBucket {
         limit: parameters.limit,
@@ -66,9 +61,10 @@ pub(crate) fn token_bucket() -> Client {
 pub(crate) fn in_flight() -> Client {
     let about = "limiter-redis with leases, each released when its work is done";
     Client::new("in-flight", about, |env| async move {
-        let policy = policy(&env, |built, length| built.in_flight(length));
+        let policy = policy(&env, IN_FLIGHT);
         hold(&env, &policy, 0).await
     })
+    .requiring(|parameters| check(parameters, IN_FLIGHT))
     .telling_workers_apart()
     .unordered(GIVES_BACK)
     .promising(|parameters| Promise::InFlight {
@@ -84,7 +80,7 @@ pub(crate) fn reserve_and_settle() -> Client {
     let about =
         "limiter-redis: reserve an estimate, then give back half of it (all of a single unit)";
     Client::new("reserve-and-settle", about, |env| async move {
-        let policy = policy(&env, |built, length| {
+        let policy = policy(&env, |built, length, _| {
             built.first_arrival(length).refundable()
         });
         let used = env.parameters().cost / 2;
@@ -102,12 +98,13 @@ pub(crate) fn two_budgets() -> Client {
         "limiter-redis: a first-arrival window and a rolling one, charged together or not at all";
     Client::new("two-budgets", about, |env| async move {
         let cost = cost(env.parameters());
-        let window = policy(&env, |built, length| built.first_arrival(length));
-        let interval = policy(&env, |built, length| built.scope("all").rolling(length));
+        let window = policy(&env, |built, length, _| built.first_arrival(length));
+        let interval = policy(&env, |built, length, _| built.scope("all").rolling(length));
         let charge = |policy: &Policy| Charge::new(Budget::of(policy, "budget"), cost);
         let request = Acquire::all([charge(&window), charge(&interval)]);
         told(store(&env).acquire(&request.expect("two budgets")).await)
     })
+    .requiring(|parameters| check(parameters, ROLLING))
     .promising(|parameters| {
         Promise::All(vec![
             Promise::first_arrival(parameters),
@@ -122,7 +119,7 @@ pub(crate) fn two_budgets() -> Client {
 pub(crate) fn request_id_retry() -> Client {
     let about = "limiter-redis, asked again under the same request id when it is uncertain whether it had charged";
     Client::new("request-id-retry", about, |env| async move {
-        let policy = policy(&env, |built, length| built.first_arrival(length));
+        let policy = policy(&env, |built, length, _| built.first_arrival(length));
         let id = RequestId::new(identifier(&env)).expect("16 bytes");
         let request = request(&env, &policy).with_id(id);
         let store = store(&env);
@@ -136,11 +133,18 @@ pub(crate) fn request_id_retry() -> Client {
     .charging(charges)
 }
 
-fn rule(name: &str, about: &str, policy: fn(&Env) -> Policy) -> Client {
+/// What a time rule makes of a policy, of the window's length, and of the limit.
+type Rule = fn(PolicyBuilder, Duration, u64) -> PolicyBuilder;
+
+const ROLLING: Rule = |built, length, _| built.rolling(length);
+const IN_FLIGHT: Rule = |built, length, _| built.in_flight(length);
+
+fn rule(name: &str, about: &str, rule: Rule) -> Client {
     Client::new(name, about, move |env| async move {
-        let request = request(&env, &policy(&env));
+        let request = request(&env, &policy(&env, rule));
         told(store(&env).acquire(&request).await)
     })
+    .requiring(move |parameters| check(parameters, rule))
     .using(Uses::SCRIPTS)
     .charging(charges)
 }
@@ -149,14 +153,29 @@ pub(super) fn store(env: &Env) -> RedisStore<SimConnection> {
     RedisStore::new(env.connect(Endpoint::Primary))
 }
 
-fn policy(env: &Env, rule: impl FnOnce(PolicyBuilder, Duration) -> PolicyBuilder) -> Policy {
-    let parameters = env.parameters();
+fn policy(env: &Env, rule: Rule) -> Policy {
+    built(env.parameters(), rule).expect("the parameters were checked")
+}
+
+fn built(parameters: &Parameters, rule: Rule) -> Result<Policy, Error> {
     let built = Policy::named("simulated")
         .scope("simulation")
         .limit(parameters.limit);
-    rule(built, Duration::from_millis(parameters.window_ms))
-        .build()
-        .expect("the parameters were checked")
+    let length = Duration::from_millis(parameters.window_ms);
+    rule(built, length, parameters.limit).build()
+}
+
+/// Whether the rule can keep the limit, and takes the cost.
+fn check(parameters: &Parameters, rule: Rule) -> Result<(), String> {
+    let mut offered = Capabilities::on_server();
+    offered.rules = RuleSet::ALL;
+    let request = |policy: Policy| {
+        let request = Acquire::of(&policy, "budget", cost(parameters));
+        request.with_nonce(Nonce::from_bytes([0; 16]))
+    };
+    built(parameters, rule)
+        .and_then(|policy| request(policy).check(&offered, &"limiter-redis"))
+        .map_err(|error| error.message().to_owned())
 }
 
 fn cost(parameters: &Parameters) -> Cost {
