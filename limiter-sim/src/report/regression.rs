@@ -36,6 +36,6 @@ pub(super) fn test(scenario: &Scenario) -> String {
         "#[test]\nfn {name}_keeps_its_promise() {{\n    // `store()` is yours: a StoreSubject, a Client \
          or a Script of limiter_sim.\n    let found = Scenario::new(Arc::new(store()))\n{knobs}        \
          .explore()\n        .unwrap();\n    assert_eq!(found.verdict, \"proved\", \"{{}}\", \
-         found.story);\n}}\n"
+         found.story);\n    assert!(found.vacuous.is_empty() && !found.not_applicable);\n}}\n"
     )
 }

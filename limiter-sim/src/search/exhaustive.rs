@@ -72,12 +72,19 @@ fn pass(
     let world = simulation.initial();
     visited.insert(&world, simulation.can_time_pass(&world));
     path.push(open(simulation, world, order, &mut spare));
-    while let Some(frame) = path.last_mut() {
+    loop {
+        let depth = path.len();
+        let Some(frame) = path.last_mut() else {
+            return;
+        };
         let Some(&action) = frame.actions.get(frame.next) else {
             spare.extend(path.pop().map(|frame| frame.actions));
             continue;
         };
         frame.next += 1;
+        if !simulation.may_go_on(depth) {
+            return;
+        }
         let mut world = frame.world.clone();
         simulation.step(&mut world, action);
         findings.steps += 1;

@@ -86,7 +86,7 @@ fn sample(
             history.push(action);
             simulation.step(&mut world, action);
             findings.steps += 1;
-            if simulation.trouble.is_some() {
+            if simulation.trouble.is_some() || !simulation.may_go_on(history.len()) {
                 return (findings, visited);
             }
             visited.insert(&world, true);

@@ -34,6 +34,7 @@ pub(crate) fn first_that_does_not_linearize(
             let action = actions[random.below(actions.len())];
             calls.before(&simulation, &world, action);
             simulation.step(&mut world, action);
+            simulation.may_go_on(history.len());
             if let Some(trouble) = &simulation.trouble {
                 return Err(trouble.clone());
             }

@@ -51,7 +51,26 @@ pub(crate) struct Happened {
     pub(crate) outcomes: SmallVec<[(usize, Outcome); 1]>,
 }
 
+/// Steps that one acquisition can take, on average of a history: client code that takes more is taken to
+/// go on for ever.
+const MOST_STEPS_A_CALL: usize = 1_000;
+
 impl Simulation {
+    /// Whether a history of so many steps may go on; if not, that is trouble.
+    pub(crate) fn may_go_on(&mut self, steps: usize) -> bool {
+        let parameters = &self.scenario.parameters;
+        let calls = parameters.workers * parameters.attempts as usize;
+        let may = steps < MOST_STEPS_A_CALL * calls;
+        if !may {
+            self.trouble = Some(format!(
+                "{} does not end: {steps} steps for {calls} acquisitions, where {MOST_STEPS_A_CALL} each \
+                 are the most",
+                self.scenario.subject.name()
+            ));
+        }
+        may
+    }
+
     pub(crate) fn new(scenario: Scenario) -> Self {
         let automaton = Automaton::new(Arc::clone(&scenario.subject), scenario.parameters.clone());
         let promise = scenario.subject.promise(&scenario.parameters);

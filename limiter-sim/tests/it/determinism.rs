@@ -107,6 +107,33 @@ fn complaint(client: Client) -> Option<String> {
     }
 }
 
+#[test]
+fn client_code_that_never_ends_is_named_and_not_waited_for() {
+    let endless = || {
+        Client::new("spinning", "asks until the end of time", |env| async move {
+            let mut connection = env.connect(Endpoint::Primary);
+            loop {
+                let mut get = redis::cmd("GET");
+                let _: Result<Option<u64>, _> = get.arg("k").query_async(&mut connection).await;
+            }
+        })
+    };
+    let said = complaint(endless()).expect("it is noticed");
+    assert!(said.contains("spinning does not end"), "{said}");
+    let scenario = Scenario::new(Arc::new(endless()))
+        .workers(2)
+        .fault(Fault::Evict, 1);
+    for search in [Search::Exhaustive, Search::Random, Search::Pct] {
+        let said = scenario
+            .clone()
+            .search(search)
+            .runs(2)
+            .explore()
+            .unwrap_err();
+        assert!(said.contains("does not end"), "{said}");
+    }
+}
+
 fn drifts(client: Client) {
     let said = complaint(client).expect("client code that drifts is noticed");
     assert!(said.contains("drift"), "{said}");
